@@ -1,0 +1,203 @@
+//! One configured hook handler, with where it came from.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::diagnostic::Position;
+use crate::dialect::DialectId;
+
+/// The name of a handler: `<source path>:<snake_case event>:<group index>:<handler index>`.
+///
+/// It is Codex's own positional key, used for both dialects, so that a line of a trace, an entry
+/// of the trust store and `hooks list` speak of the same thing.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct HandlerKey(pub String);
+
+impl fmt::Display for HandlerKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Which configuration layer a handler was read from, in rising order of nearness.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Layer {
+    /// Managed by an organisation; nobody below can take it away.
+    Managed,
+    /// The system folder (Codex's `/etc/codex`).
+    System,
+    /// The user's own file in the home folder.
+    User,
+    /// A file in the project that is shared through version control.
+    Project,
+    /// The project's `.claude/settings.local.json`.
+    Local,
+    /// A file named on the command line (`--hooks-config`).
+    Explicit,
+    /// A plugin, by name.
+    Plugin(String),
+}
+
+impl Layer {
+    /// The word shown in lists and JSON.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Managed => "managed",
+            Self::System => "system",
+            Self::User => "user",
+            Self::Project => "project",
+            Self::Local => "local",
+            Self::Explicit => "explicit",
+            Self::Plugin(_) => "plugin",
+        }
+    }
+
+    /// Whether handlers of this layer come with a repository and so need the user's trust.
+    #[must_use]
+    pub fn comes_with_project(&self) -> bool {
+        matches!(self, Self::Project | Self::Local)
+    }
+}
+
+/// How a command is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandAction {
+    /// The command as written: a shell text, or the program when `args` is there.
+    pub command: String,
+    /// Claude's exec form: no shell, placeholders replaced element by element.
+    pub args: Option<Vec<String>>,
+    /// Claude's `shell` field as written (`bash`, `powershell`).
+    pub shell: Option<String>,
+    /// Codex's `commandWindows`, kept to be listed as unused here.
+    pub command_windows: Option<String>,
+}
+
+/// What a handler does when it fires.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Action {
+    /// Starts a process.
+    Command(CommandAction),
+    /// Posts the payload to a URL (Claude).
+    Http {
+        /// Where to.
+        url: String,
+    },
+    /// Calls a tool of an MCP server.
+    McpTool {
+        /// Name of the configured server.
+        server: String,
+        /// Name of the tool there.
+        tool: String,
+        /// Arguments as written, before placeholders are filled in.
+        input: Option<serde_json::Value>,
+    },
+    /// Asks a model for a judgement.
+    Prompt {
+        /// The prompt as written.
+        prompt: String,
+    },
+    /// Asks a subagent for a judgement.
+    Agent {
+        /// The prompt as written.
+        prompt: String,
+    },
+}
+
+impl Action {
+    /// The `type` word of the configuration.
+    #[must_use]
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Self::Command(_) => "command",
+            Self::Http { .. } => "http",
+            Self::McpTool { .. } => "mcp_tool",
+            Self::Prompt { .. } => "prompt",
+            Self::Agent { .. } => "agent",
+        }
+    }
+
+    /// One line that names the action: the command, URL, `server/tool` or prompt.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        match self {
+            Self::Command(c) => match &c.args {
+                Some(args) if !args.is_empty() => format!("{} {}", c.command, args.join(" ")),
+                _ => c.command.clone(),
+            },
+            Self::Http { url } => url.clone(),
+            Self::McpTool { server, tool, .. } => format!("{server}/{tool}"),
+            Self::Prompt { prompt } | Self::Agent { prompt } => prompt.clone(),
+        }
+    }
+}
+
+/// Whether the event waits for the handler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Background {
+    /// Awaited.
+    #[default]
+    No,
+    /// `async: true`.
+    Async,
+    /// Claude's `asyncRewake: true`.
+    AsyncRewake,
+}
+
+/// What a failure of the handler itself means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnFailure {
+    /// The action goes on, as both clients do by default.
+    #[default]
+    Continue,
+    /// The failure counts as a denial.
+    Block,
+}
+
+/// One handler as configured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Handler {
+    /// Positional name.
+    pub key: HandlerKey,
+    /// Whose protocol it speaks.
+    pub dialect: DialectId,
+    /// Event name as the dialect spells it; always a row of the dialect's table.
+    pub event: &'static str,
+    /// The layer the file belongs to.
+    pub layer: Layer,
+    /// The file.
+    pub source: PathBuf,
+    /// Where in the file the handler object starts.
+    pub position: Position,
+    /// Index of the matcher group within its event.
+    pub group: usize,
+    /// Index of the handler within its group.
+    pub index: usize,
+    /// The group's matcher as written; `None` when absent or null.
+    pub matcher: Option<String>,
+    /// What it does.
+    pub action: Action,
+    /// Configured timeout after the dialect's normalisation; `None` means the event's default.
+    pub timeout: Option<Duration>,
+    /// Claude's `if`, as written.
+    pub condition: Option<String>,
+    /// Awaited or not.
+    pub background: Background,
+    /// Claude's `once`.
+    pub once: bool,
+    /// Text shown while it runs.
+    pub status_message: Option<String>,
+    /// Codex's `additionalContextLimit`, in tokens; 0 lifts the limit.
+    pub context_limit: Option<u64>,
+    /// What its failure means.
+    pub on_failure: OnFailure,
+    /// Set when a setting turns it off (`disableAllHooks`, `[features] hooks = false`,
+    /// `enabled = false`): the words that say which.
+    pub disabled: Option<String>,
+    /// Plugin variables replaced in the command and exported, in order of replacement.
+    pub variables: BTreeMap<String, String>,
+}
