@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::text::Names;
+
 /// The `expect` object.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Expect {
@@ -93,4 +95,26 @@ pub struct ExpectedTool {
     pub pre: Option<Vec<String>>,
     #[serde(flatten)]
     extra: BTreeMap<String, Value>,
+}
+
+impl Expect {
+    /// The same with placeholders filled in, where texts and inputs are compared.
+    #[must_use]
+    pub fn filled(&self, names: &Names) -> Self {
+        let mut all = self.clone();
+        for run in all.runs.iter_mut().flatten() {
+            for (_, text) in &mut run.entries {
+                *text = text.as_ref().map(|text| names.fill(text));
+            }
+        }
+        for tool in all.tool.iter_mut().chain(all.tools.iter_mut().flatten()) {
+            tool.input = tool.input.as_ref().map(|input| names.fill_value(input));
+        }
+        for sees in [&mut all.sees, &mut all.sees_subagent] {
+            for text in sees.iter_mut().flatten() {
+                *text = names.fill(text);
+            }
+        }
+        all
+    }
 }

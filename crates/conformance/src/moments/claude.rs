@@ -354,7 +354,7 @@ impl<'a> Flow<'a> {
             ran,
             denied,
             input: verdict.input.clone().or(given),
-            pre: None,
+            pre: Some(verdict.fired.clone()),
         });
     }
 

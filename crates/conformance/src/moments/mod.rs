@@ -47,6 +47,8 @@ pub struct Verdict {
     pub halted: bool,
     /// The rewritten input.
     pub input: Option<Value>,
+    /// Names of the hooks that fired, as `fires` names them.
+    pub fired: Vec<String>,
 }
 
 impl Verdict {
