@@ -1,5 +1,4 @@
 //! The key order of every payload that was captured from the real clients is the order of our rows.
-#![expect(clippy::unwrap_used, reason = "a broken fixture shall fail the test")]
 
 use std::collections::BTreeMap;
 
@@ -40,7 +39,11 @@ fn rows_have_the_key_order_of_every_captured_payload() {
     for dialect in DialectId::ALL {
         let captured = all.get(dialect.as_str()).unwrap();
         assert!(captured.len() > 60, "{dialect}: the fixture is not empty");
-        wrong.extend(captured.iter().filter_map(|(name, c)| compare(dialect, name, c)));
+        wrong.extend(
+            captured
+                .iter()
+                .filter_map(|(name, c)| compare(dialect, name, c)),
+        );
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
