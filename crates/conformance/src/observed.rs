@@ -20,9 +20,9 @@ pub struct Observed {
     /// How the turn ended.
     pub turn: Option<&'static str>,
     /// Texts of hooks on their way to the model, in order.
-    pub model: Option<Vec<String>>,
+    pub model: Option<Vec<Said>>,
     /// The same for a subagent's model.
-    pub subagent: Option<Vec<String>>,
+    pub subagent: Option<Vec<Said>>,
     /// How often the model was asked.
     pub model_requests: Option<u64>,
     /// How each turn ended.
@@ -33,12 +33,23 @@ pub struct Observed {
     pub listed: Option<Vec<Map<String, Value>>>,
     /// How many warnings came with the list.
     pub warnings: Option<u64>,
-    /// Everything hooks put out, whole streams and texts as the case gives them.
+    /// Everything hooks put out, stream by stream.
     pub emitted: Vec<String>,
+    /// What the case told its hooks to put out.
+    pub scripted: Vec<String>,
     /// Values of the placeholders of this run.
     pub names: Names,
     /// What went wrong with the playing itself, in words.
     pub complaints: Vec<String>,
+}
+
+/// A text on its way to a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// The text.
+    pub text: String,
+    /// Whether it must have arrived; otherwise it may have.
+    pub certain: bool,
 }
 
 /// One firing of one event.

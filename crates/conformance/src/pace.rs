@@ -6,6 +6,7 @@
 //! 0.4 seconds, so that a busy machine does not time out what should not. A case whose sleeps are
 //! short already is played as it is.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use regex::Regex;
@@ -119,9 +120,11 @@ impl Found {
 
 /// The arguments of each `sleep` in a shell text.
 fn literal_sleeps(text: &str) -> impl Iterator<Item = f64> {
-    let pattern = Regex::new(r"\bsleep\s+(\d*\.?\d+)").ok();
-    let found: Vec<f64> = pattern
+    static SLEEP: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"\bsleep\s+(\d*\.?\d+)").ok());
+    let found: Vec<f64> = SLEEP
         .iter()
+        .filter(|_| text.contains("sleep"))
         .flat_map(|pattern| pattern.captures_iter(text))
         .filter_map(|found| found.get(1)?.as_str().parse().ok())
         .collect();

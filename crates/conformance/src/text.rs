@@ -6,7 +6,9 @@
 //! each run.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
+use regex::{Captures, Regex};
 use serde_json::Value;
 
 /// Replaces every long string in `value` by the string it stands for.
@@ -34,6 +36,32 @@ fn long_string(map: &serde_json::Map<String, Value>) -> Option<String> {
         (1, None, None, Some(Value::Array(parts))) => parts.iter().map(part).collect(),
         _ => None,
     }
+}
+
+/// Writes out the runs of equal characters that payloads show as `<x*12000>`.
+#[must_use]
+pub fn unshorten(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(written_out(text)),
+        Value::Array(items) => items.iter().map(unshorten).collect(),
+        Value::Object(map) => {
+            Value::Object(map.iter().map(|(k, v)| (k.clone(), unshorten(v))).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+fn written_out(text: &str) -> String {
+    static RUN: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"<(.)\*(\d{2,8})>").ok());
+    let Some(pattern) = RUN.as_ref().filter(|_| text.contains('*')) else {
+        return text.to_owned();
+    };
+    let long = |found: &Captures<'_>| {
+        let (unit, times) = (found.get(1), found.get(2).and_then(|n| n.as_str().parse().ok()));
+        unit.map_or("", |unit| unit.as_str()).repeat(times.unwrap_or(1))
+    };
+    pattern.replace_all(text, long).into_owned()
 }
 
 fn part(value: &Value) -> Option<String> {
@@ -135,6 +163,12 @@ mod tests {
         ] {
             assert_eq!(expand(other.clone()), other);
         }
+    }
+
+    #[test]
+    fn shortened_runs_are_written_out() {
+        let value = json!({"a": ["<x*12>y<b*1>", 1]});
+        assert_eq!(unshorten(&value), json!({"a": ["xxxxxxxxxxxxy<b*1>", 1]}));
     }
 
     #[test]

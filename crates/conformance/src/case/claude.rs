@@ -159,6 +159,21 @@ impl ClaudeCase {
             .collect()
     }
 
+    /// Whether a tool was named that answers permission questions.
+    #[must_use]
+    pub fn has_prompt_tool(&self) -> bool {
+        self.cli_args.iter().any(|arg| arg == "--permission-prompt-tool")
+    }
+
+    /// After how many seconds a permission question is answered by the driver, or by the prompt
+    /// tool of the test server.
+    #[must_use]
+    pub fn answers_after(&self) -> Option<f64> {
+        let driver = self.answers.as_ref().and_then(|answers| answers.get("after_s")?.as_f64());
+        let tool = self.cli_args.iter().any(|arg| arg == "mcp__tiny__perm");
+        driver.or(tool.then_some(0.7))
+    }
+
     /// Whether the client ran to its end by itself on one command line.
     #[must_use]
     pub fn is_print(&self) -> bool {

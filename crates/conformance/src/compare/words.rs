@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::observed::Observed;
+
 /// Everything the hooks of a case put out: whole streams, and every string of a stream that is
 /// JSON.
 pub(super) struct Words {
@@ -9,9 +11,9 @@ pub(super) struct Words {
 }
 
 impl Words {
-    pub(super) fn of(emitted: &[String]) -> Self {
+    pub(super) fn of(seen: &Observed) -> Self {
         let mut texts: Vec<String> = Vec::new();
-        for stream in emitted {
+        for stream in seen.emitted.iter().chain(&seen.scripted) {
             texts.push(stream.clone());
             if let Ok(value) = serde_json::from_str(stream.trim()) {
                 strings(&value, &mut texts);
@@ -20,13 +22,9 @@ impl Words {
         Self { texts }
     }
 
-    /// Whether the hooks put this text out. An empty one counts when it was said as such.
+    /// Whether the hooks put this text out, and nothing but this.
     pub(super) fn own(&self, text: &str) -> bool {
-        let text = text.trim();
-        if text.is_empty() {
-            return self.texts.iter().any(|own| own.trim().is_empty());
-        }
-        self.texts.iter().any(|own| own.contains(text))
+        self.texts.iter().any(|own| own.trim() == text.trim())
     }
 
     /// Whether a text is the expected one: the same when it is a hook's own, any when it is the
@@ -37,9 +35,9 @@ impl Words {
 
     /// Strings that a hook may have meant for the model: whole plain streams, and the strings of
     /// JSON ones, without the words of the protocol.
-    pub(super) fn sayings(emitted: &[String]) -> Vec<String> {
+    pub(super) fn sayings(seen: &Observed) -> Vec<String> {
         let mut all = Vec::new();
-        for stream in emitted {
+        for stream in &seen.scripted {
             match serde_json::from_str::<Value>(stream.trim()) {
                 Ok(value @ Value::Object(_)) => said(&value, &mut all),
                 _ => all.push(stream.trim().to_owned()),

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::{CallFate, Fire, Moment, Verdict, Walked, in_order};
 use crate::case::{ClaudeCase, Received};
 use crate::stage::Stage;
+use crate::text::unshorten;
 
 /// One firing, as the payloads show it.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,7 +117,12 @@ impl<'a> ClaudeMoments<'a> {
     }
 
     fn seen(&self, group: &Group) -> Moment {
-        let filled = self.stage.names.fill_value(&Value::Object(group.payload.clone()));
+        let mut payload = group.payload.clone();
+        if payload.get("tool_input").is_some_and(|input| input.to_string().contains("$CUT")) {
+            let whole = self.scripted_input(group.text("tool_use_id"));
+            payload.extend(whole.map(|input| ("tool_input".to_owned(), input)));
+        }
+        let filled = self.stage.names.fill_value(&unshorten(&Value::Object(payload)));
         let payload = match filled {
             Value::Object(map) => map,
             _ => Map::new(),
@@ -126,6 +132,14 @@ impl<'a> ClaudeMoments<'a> {
             payload,
             readers: Some(group.hooks.clone()),
         }
+    }
+
+    /// The input of a call as the script has it: payloads show long texts cut.
+    fn scripted_input(&self, id: Option<&str>) -> Option<Value> {
+        let turns = self.case.scripts.values().flatten();
+        let mut calls = turns.flat_map(calls);
+        let call = calls.find(|call| call.get("id").and_then(Value::as_str) == id)?;
+        call.get("input").cloned()
     }
 
     fn unseen(&self, shown: &Shown) -> Result<Moment, String> {
@@ -139,6 +153,9 @@ impl<'a> ClaudeMoments<'a> {
             "permission_mode": mode,
             "effort": {"level": "medium"},
             "hook_event_name": shown.event,
+            "background_tasks": [],
+            "session_crons": [],
+            "duration_ms": 1,
         });
         if let Value::Object(map) = &mut values {
             map.extend(shown.values.clone());
@@ -148,32 +165,38 @@ impl<'a> ClaudeMoments<'a> {
     }
 }
 
-/// Puts the shown moments between the seen groups: a group that is a shown moment takes its
-/// place.
+/// Puts the shown moments between the seen groups: a moment that is a group takes that group's
+/// place, with everything that was seen before it.
 fn merge(groups: Vec<Group>, shown: Vec<Shown>) -> Vec<Step> {
-    let seen_events: Vec<String> = groups.iter().map(|g| g.event().to_owned()).collect();
-    let mut waiting: Vec<Option<Group>> = groups.into_iter().map(Some).collect();
+    let mut is_shown = vec![false; groups.len()];
     let mut steps = Vec::new();
-    let mut next = 0;
+    let mut played = 0;
     for moment in shown {
-        let place = waiting.iter().position(|group| group.as_ref().is_some_and(|g| fits(g, &moment)));
+        let free = groups.iter().zip(&is_shown);
+        let place = free.into_iter().position(|(group, taken)| !taken && fits(group, &moment));
         match place {
             Some(place) => {
-                // Everything that was seen before it comes before it.
-                let upto = waiting.iter_mut().take(place + 1).skip(next);
-                steps.extend(upto.filter_map(Option::take).map(Step::Seen));
-                next = next.max(place + 1);
-            }
-            None if moment.event == "PreToolUse" || !seen_events.iter().any(|e| e == moment.event) => {
-                if moment.may_be_unseen {
-                    steps.push(Step::Unseen(moment));
+                if let Some(taken) = is_shown.get_mut(place) {
+                    *taken = true;
                 }
+                let upto = groups.iter().take(place + 1).skip(played);
+                steps.extend(upto.cloned().map(Step::Seen));
+                played = played.max(place + 1);
             }
+            None if may_play(&moment, &groups) => steps.push(Step::Unseen(moment)),
             None => {}
         }
     }
-    steps.extend(waiting.into_iter().flatten().map(Step::Seen));
+    steps.extend(groups.into_iter().skip(played).map(Step::Seen));
     steps
+}
+
+/// Whether a moment at which nothing was seen is played: for tool calls one by one, for other
+/// events only when none of their moments was seen.
+fn may_play(moment: &Shown, groups: &[Group]) -> bool {
+    let one_by_one = moment.event == "PreToolUse";
+    let seen = groups.iter().any(|group| group.event() == moment.event);
+    moment.may_be_unseen && (one_by_one || !seen)
 }
 
 /// Whether the group is the shown moment.
@@ -362,12 +385,14 @@ impl<'a> Flow<'a> {
     fn fate(&self, decision: Decision) -> (Option<bool>, Option<bool>) {
         let mode = self.case.permission_mode.as_deref();
         let rules = self.case.settings_other.contains_key("permissions");
-        let asks = self.case.cli_args.iter().any(|arg| arg == "--permission-prompt-tool");
         match decision {
             Decision::Deny | Decision::Block => (Some(false), Some(true)),
-            Decision::Defer => (Some(false), Some(false)),
+            // A terminal asks instead.
+            Decision::Defer if self.case.mode != "tui" => (Some(false), Some(false)),
             // Nobody is there to be asked.
-            Decision::Ask if self.case.is_print() && !asks => (Some(false), Some(true)),
+            Decision::Ask if self.case.is_print() && !self.case.has_prompt_tool() => {
+                (Some(false), Some(true))
+            }
             Decision::Allow if !rules => (Some(true), Some(false)),
             Decision::None if mode == Some("bypassPermissions") && !rules => {
                 (Some(true), Some(false))

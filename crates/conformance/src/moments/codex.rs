@@ -211,6 +211,7 @@ impl<F: Fire> Walk<'_, F> {
     /// One request: the items of the answer. A request that is interrupted has no end.
     async fn request(&mut self, kind: &str, ends: bool) -> Result<Vec<Value>, String> {
         self.event("PreModelRequest", [("kind", json!(kind))]).await?;
+        self.fire.requested();
         let sent = self.child.as_ref().map_or(&self.sent, |child| &child.sent);
         let turn = self.turns.iter_mut().find(|turn| turn.answers(sent));
         let items = turn.map(|turn| {
@@ -273,11 +274,13 @@ impl<F: Fire> Walk<'_, F> {
             }
             Kind::Tool { after, asks, extra } => {
                 let goes = self.proposed(&mut call, &mut fate).await?;
-                if goes && (!asks || self.approved(&call, &extra, &mut fate).await?) {
+                if !is_usable(&call) || after == After::Refused {
+                    fate.ran = Some(false);
+                } else if goes && (!asks || self.approved(&call, &extra, &mut fate).await?) {
                     match after {
                         After::Now => self.after(&call).await?,
                         After::LastPoll => self.running.push(call.clone()),
-                        After::Never => {}
+                        After::Never | After::Refused => {}
                     }
                 }
             }
@@ -437,6 +440,12 @@ impl<F: Fire> Walk<'_, F> {
             _ => Map::new(),
         }
     }
+}
+
+/// Shell calls and patches that were rewritten to something without a command are not run.
+fn is_usable(call: &Call) -> bool {
+    let needs_command = matches!(call.name.as_str(), "Bash" | "apply_patch");
+    !needs_command || call.input.get("command").is_some_and(Value::is_string)
 }
 
 fn tool_values(call: &Call) -> [(&'static str, Value); 3] {

@@ -15,6 +15,8 @@ pub(super) enum After {
     LastPoll,
     /// Never: the tool fails, or reports nothing.
     Never,
+    /// Never: the tool itself refuses to run.
+    Refused,
 }
 
 /// What a call is.
@@ -157,7 +159,7 @@ fn function(
         "write_stdin" => Kind::Poll,
         "spawn_agent" => word("message").map_or(Kind::Invalid, |m| Kind::Spawn(m.to_owned())),
         "get_goal" => tool(After::Now, false),
-        "request_user_input" => tool(After::Never, false),
+        "request_user_input" => tool(After::Refused, false),
         "view_image" => match word("path") {
             Some(path) if stage.has_project_file(path.as_ref()) => tool(After::Now, false),
             Some(_) => tool(After::Never, false),

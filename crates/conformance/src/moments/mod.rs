@@ -64,6 +64,9 @@ pub trait Fire: Send {
     /// Whether anything is configured for an event; other moments need not be built.
     fn listens(&self, event: &str) -> bool;
 
+    /// The model is asked. Only builders that know when it is say so.
+    fn requested(&mut self) {}
+
     /// Fires, and waits for the hooks that are waited for. The error says why the moment could
     /// not be played at all.
     fn fire(&mut self, moment: Moment) -> impl Future<Output = Result<Verdict, String>> + Send;

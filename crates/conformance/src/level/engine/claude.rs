@@ -3,15 +3,18 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use seamline_hooks::{DialectId, Fired};
+use seamline_hooks::{Decision, DialectId, Fired};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::firing::{Player, all_ended, beyond, new_files, read_json};
+use super::model::Drive;
 use super::{EngineLevel, Trust};
 use crate::case::{ClaudeCase, Order};
 use crate::json::python_dumps;
 use crate::moments::{ClaudeMoments, Fire, Moment, Verdict};
 use crate::observed::Observed;
+use crate::pace::Pace;
 use crate::rec::NOTES;
 use crate::stage::Stage;
 
@@ -21,7 +24,7 @@ impl EngineLevel {
         let engine = self.engine(DialectId::Claude, &stage, &Trust::All);
         let recorder = self.bench.recorder().display().to_string();
         let mut stagehand = Stagehand {
-            player: Player::new(engine, DialectId::Claude, &stage, recorder),
+            player: Player::new(engine, drive(case), &stage, recorder),
             case,
             orders: case.order.clone(),
             read: BTreeSet::new(),
@@ -35,9 +38,30 @@ impl EngineLevel {
         seen.turn = turn(case, &seen, &walked.prompts);
         seen.prompts = walked.prompts;
         seen.calls = Some(walked.calls);
-        seen.emitted.extend(texts(case, &stage));
+        seen.scripted.extend(texts(case, &stage));
         Ok(seen)
     }
+}
+
+fn drive(case: &ClaudeCase) -> Drive {
+    let alone = case.is_print();
+    let nobody_to_ask = alone && !case.has_prompt_tool();
+    Drive { dialect: DialectId::Claude, alone, nobody_to_ask }
+}
+
+/// Answers a permission question when the case's other channel would have: hooks that are not
+/// done by then are too late.
+fn too_late(case: &ClaudeCase, pace: Pace, event: &str) -> CancellationToken {
+    let signal = CancellationToken::new();
+    let Some(seconds) = case.answers_after().filter(|_| event == "PermissionRequest") else {
+        return signal;
+    };
+    let later = signal.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(pace.scaled(seconds)).await;
+        later.cancel();
+    });
+    signal
 }
 
 /// How a turn of one prompt ended, as far as hooks decide it.
@@ -95,13 +119,15 @@ impl Fire for Stagehand<'_> {
         let round = self.player.seen.rounds.len();
         self.set_round(round, &moment)?;
         let env = env_file(&self.player, &moment.event, round);
-        let (mut verdict, fired) = self.player.fire(&moment, env).await?;
+        let signal = too_late(self.case, self.player.stage.pace, &moment.event);
+        let (mut verdict, fired) = self.player.fire(&moment, env, signal).await?;
         self.check(round, &moment, &fired);
         verdict.fired = self.player.seen.rounds.last().map(|r| r.fired.clone()).unwrap_or_default();
         if verdict.halted && !matches!(moment.event.as_str(), "SessionStart" | "Setup") {
             self.player.seen.turn = Some("stopped");
         }
-        if verdict.decision == seamline_hooks::Decision::Defer {
+        let of_subagent = moment.payload.contains_key("agent_id");
+        if verdict.decision == Decision::Defer && !of_subagent {
             self.player.seen.turn.get_or_insert("deferred");
         }
         Ok(verdict)

@@ -5,13 +5,18 @@ use std::path::PathBuf;
 
 use seamline_hooks::{DialectId, Fired};
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use super::firing::{Player, all_ended, new_files};
+use super::model::Drive;
 use super::{EngineLevel, Trust, listing};
 use crate::case::CodexCase;
 use crate::moments::{Fire, Moment, Verdict, walk};
 use crate::observed::Observed;
 use crate::stage::Stage;
+
+/// The walk through a case says when the model is asked; nothing else matters.
+const DRIVE: Drive = Drive { dialect: DialectId::Codex, alone: true, nobody_to_ask: false };
 
 impl EngineLevel {
     pub(super) async fn codex(&self, case: &CodexCase) -> Result<Observed, String> {
@@ -22,7 +27,7 @@ impl EngineLevel {
         let listed = case.is_discovery().then(|| listing::listed(engine.loaded(), &stage));
         let recorder = self.bench.recorder().display().to_string();
         let mut stagehand = Stagehand {
-            player: Player::new(engine, DialectId::Codex, &stage, recorder),
+            player: Player::new(engine, DRIVE, &stage, recorder),
             read: BTreeSet::new(),
         };
         let walked = walk(case, &stage, &mut stagehand).await;
@@ -31,8 +36,8 @@ impl EngineLevel {
         seen.names = stage.names.clone();
         seen.prompts = walked.prompts;
         seen.calls = Some(walked.calls);
-        seen.emitted.extend(case.hook_stdout.iter().chain(&case.hook_stderr).cloned());
-        seen.emitted.extend(mcp_reply(case));
+        seen.scripted.extend(case.hook_stdout.iter().chain(&case.hook_stderr).cloned());
+        seen.scripted.extend(mcp_reply(case));
         if let Some((list, warnings)) = listed {
             seen.listed = Some(list);
             seen.warnings = Some(warnings);
@@ -58,8 +63,13 @@ impl Fire for Stagehand<'_> {
         self.player.engine.listens(event)
     }
 
+    fn requested(&mut self) {
+        self.player.requested();
+    }
+
     async fn fire(&mut self, moment: Moment) -> Result<Verdict, String> {
-        let (verdict, fired) = self.player.fire(&moment, Vec::new()).await?;
+        let signal = CancellationToken::new();
+        let (verdict, fired) = self.player.fire(&moment, Vec::new(), signal).await?;
         self.check(&moment, &fired);
         Ok(verdict)
     }

@@ -10,7 +10,7 @@ use seamline_hooks::{Action, DialectId, Engine, Fired, Firing, Handler, Run};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::model::Told;
+use super::model::{Drive, Told};
 use crate::moments::{Moment, Verdict};
 use crate::observed::{Observed, Round, SeenRun};
 use crate::stage::Stage;
@@ -31,13 +31,8 @@ pub(super) struct Player<'a> {
 }
 
 impl<'a> Player<'a> {
-    pub(super) fn new(
-        engine: Engine,
-        dialect: DialectId,
-        stage: &'a Stage,
-        recorder: String,
-    ) -> Self {
-        let told = Told::new(dialect);
+    pub(super) fn new(engine: Engine, drive: Drive, stage: &'a Stage, recorder: String) -> Self {
+        let (told, dialect) = (Told::new(drive), drive.dialect);
         Self { engine, stage, seen: Observed::default(), told, dialect, recorder, in_background: 0 }
     }
 
@@ -46,19 +41,23 @@ impl<'a> Player<'a> {
         &mut self,
         moment: &Moment,
         env: Vec<(String, String)>,
+        signal: CancellationToken,
     ) -> Result<(Verdict, Fired), String> {
         let row = self.dialect.table().event(&moment.event);
         let row = row.ok_or_else(|| format!("{} has no {}", self.dialect, moment.event))?;
         let payload = Payload::from_object(moment.payload.clone());
         let cwd = payload.str_field("cwd").map_or_else(|| self.stage.start.clone(), PathBuf::from);
         self.stage.make_folder(&cwd).map_err(|error| error.to_string())?;
-        let signal = CancellationToken::new();
-        let firing = Firing { event: row.name, payload, cwd, env, signal };
+        let firing = Firing { event: row.name, payload, cwd, env, signal, ran_elsewhere: Default::default() };
         let fired = self.engine.fire(firing).await;
-        let from_subagent = moment.payload.contains_key("agent_id");
-        self.told.take(&moment.event, from_subagent, &fired.outcome);
+        self.told.take(moment, &fired);
         self.keep(&moment.event, &fired);
         Ok((verdict(&fired), fired))
+    }
+
+    /// The model is asked.
+    pub(super) fn requested(&mut self) {
+        self.told.requested();
     }
 
     fn keep(&mut self, event: &str, fired: &Fired) {
@@ -119,12 +118,12 @@ impl<'a> Player<'a> {
                 let streams = [&run.run.stdout, &run.run.stderr];
                 let streams = streams.map(|s| String::from_utf8_lossy(s).into_owned());
                 self.seen.emitted.extend(streams);
-                self.told.add(run.contexts);
+                self.told.add(run.contexts, run.message);
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         self.engine.dispose().await;
-        self.told.deliver();
+        self.told.end();
         self.seen.model = Some(self.told.model);
         self.seen.subagent = Some(self.told.subagent);
         self.seen

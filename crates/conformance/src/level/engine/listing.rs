@@ -35,7 +35,8 @@ fn entry(loaded: &Loaded, handler: &Handler, stage: &Stage) -> Map<String, Value
     let mut map = Map::new();
     let mut set = |key: &str, value: Value| map.insert(key.to_owned(), value);
     set("event", json!(handler.event));
-    set("type", json!(handler.action.type_name()));
+    // The client's list has its own word for one type.
+    set("type", json!(handler.action.type_name().replace("mcp_tool", "mcpTool")));
     set("source", json!(source(handler, stage)));
     set("timeout", json!(timeout.as_secs()));
     set("enabled", json!(!switched_off(loaded, &handler.key)));
