@@ -234,6 +234,13 @@ impl Loaded {
     }
 }
 
+/// Every key a Claude group, or a handler of this type, may have.
+pub(crate) fn claude_keys(type_name: &str) -> Vec<&'static str> {
+    let mut keys = claude_handler::known_keys(type_name);
+    keys.extend(claude::GROUP_KEYS);
+    keys
+}
+
 /// Reads every layer of one dialect.
 #[must_use]
 pub fn load(dialect: DialectId, roots: &Roots) -> Loaded {

@@ -10,3 +10,5 @@ mod fields;
 mod laws;
 #[cfg(test)]
 mod sandbox;
+#[cfg(test)]
+mod trust;
