@@ -21,10 +21,14 @@ fn check(look: &Look<'_>) -> Vec<Remark> {
     let message =
         format!("matcher `{tool}({inside})` is a permission rule: as a matcher it fits no tool");
     let help = match look.handler.dialect {
-        DialectId::Claude => format!(
-            "write \"matcher\": \"{tool}\", and \"if\": \"{tool}({inside})\" in the handler \
-             (one rule each)"
-        ),
+        DialectId::Claude => {
+            let rules = inside.split('|').map(|part| format!("\"{tool}({part})\""));
+            let rules: Vec<_> = rules.collect();
+            format!(
+                "write \"matcher\": \"{tool}\", and in a handler each \"if\": {}",
+                rules.join(", ")
+            )
+        }
         DialectId::Codex => format!(
             "Codex has no conditions: write \"matcher\": \"{tool}\" and look at tool_input in the hook"
         ),

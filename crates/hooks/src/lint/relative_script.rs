@@ -1,9 +1,12 @@
 //! A script named by a relative path.
 
+use std::path::Path;
+
 use super::look::{At, Look, Remark};
 use super::{Check, Rule};
 use crate::config::words::Role;
 use crate::dialect::DialectId;
+use crate::trust::has_script_ending;
 
 pub(super) const RULE: Rule = Rule {
     code: "relative-script",
@@ -12,11 +15,6 @@ pub(super) const RULE: Rule = Rule {
             a gate that cannot start lets everything pass.",
     check: Check::Each(check),
 };
-
-/// Endings of files that are run by naming them.
-const ENDINGS: [&str; 12] = [
-    ".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php", ".ps1",
-];
 
 fn check(look: &Look<'_>) -> Vec<Remark> {
     let Some(command) = look.command() else {
@@ -49,8 +47,7 @@ fn check(look: &Look<'_>) -> Vec<Remark> {
 fn script(text: &str, program: bool) -> bool {
     let relative = !text.starts_with(['/', '~', '-', '$']) && text.contains('/');
     let plain = !text.contains(char::is_whitespace) && !text.contains(['*', '?', '=', ':']);
-    let ending = ENDINGS.iter().any(|ending| text.ends_with(ending));
-    relative && plain && (program || ending)
+    relative && plain && (program || has_script_ending(Path::new(text)))
 }
 
 fn remark(look: &Look<'_>, path: &str) -> Remark {

@@ -2,7 +2,7 @@
 
 use super::look::{At, Look, Remark};
 use super::{Check, Rule};
-use crate::config::words::{Piece, Role, Word};
+use crate::config::words::{Role, Word};
 
 pub(super) const RULE: Rule = Rule {
     code: "same-script-twice",
@@ -55,30 +55,19 @@ fn essence(look: &Look<'_>) -> Option<Vec<String>> {
     let at = look
         .words
         .iter()
-        .position(|word| shown(word).ends_with(name))?;
+        .position(|word| word.shown().ends_with(name))?;
     let rest = look
         .words
         .iter()
         .skip(at + 1)
         .filter(|word| word.role == Role::Argument);
-    essence.extend(rest.filter(|word| word.command == 0).map(shown));
+    essence.extend(rest.filter(|word| word.command == 0).map(Word::shown));
     Some(essence)
 }
 
 /// Words of `$(git rev-parse ...)` are part of a path, not commands of their own.
 fn inner(word: &Word) -> bool {
     matches!(word.literal().as_deref(), Some("git" | "pwd"))
-}
-
-fn shown(word: &Word) -> String {
-    word.pieces
-        .iter()
-        .map(|piece| match piece {
-            Piece::Text { text, .. } => text.clone(),
-            Piece::Variable { name, .. } => format!("${name}"),
-            Piece::Command { text, .. } => format!("$({text})"),
-        })
-        .collect()
 }
 
 #[cfg(test)]

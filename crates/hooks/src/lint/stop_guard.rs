@@ -1,9 +1,12 @@
 //! A Stop hook that can loop.
 
+use std::path::Path;
+
 use super::exit_one::has_any;
 use super::look::{At, Look, Remark};
 use super::{Check, Rule};
-use crate::config::words::{Piece, Word};
+use crate::config::words::Word;
+use crate::trust::has_script_ending;
 
 pub(super) const RULE: Rule = Rule {
     code: "stop-without-guard",
@@ -46,35 +49,15 @@ fn check(look: &Look<'_>) -> Vec<Remark> {
         );
         return vec![Remark::warning(at, message).help(help)];
     }
-    let unread = look
-        .words
-        .iter()
-        .find_map(unread_script)
-        .filter(|_| scripts.is_empty());
-    let message = match unread {
+    // A wrapper comes first, the script it runs last.
+    let named = look.words.iter().rev().map(Word::shown);
+    let mut unread = named.filter(|word| scripts.is_empty() && has_script_ending(Path::new(word)));
+    let message = match unread.next() {
         Some(script) => format!("`{script}` cannot be read: see that it looks at stop_hook_active"),
         None if !scripts.is_empty() => "this hook's script never mentions stop_hook_active".into(),
         None => return Vec::new(),
     };
     vec![Remark::note(at, message).help(help)]
-}
-
-/// A word that names a script by its ending, as far as it is known.
-fn unread_script(word: &Word) -> Option<String> {
-    let text: String = word
-        .pieces
-        .iter()
-        .map(|piece| match piece {
-            Piece::Text { text, .. } => text.clone(),
-            Piece::Variable { name, .. } => format!("${{{name}}}"),
-            Piece::Command { text, .. } => format!("$({text})"),
-        })
-        .collect();
-    let endings = [".sh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl"];
-    endings
-        .iter()
-        .any(|ending| text.ends_with(ending))
-        .then_some(text)
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod claude;
 #[cfg(test)]
+mod claude_drops;
+#[cfg(test)]
 mod codex;
 #[cfg(test)]
 mod fields;
