@@ -24,6 +24,7 @@ pub mod merge;
 pub mod outcome;
 pub mod payload;
 pub mod runner;
+pub mod testing;
 pub mod trace;
 pub mod trust;
 
