@@ -35,7 +35,9 @@ impl Pace {
             found.look(part);
         }
         let scale = found.longest.map_or(1.0, |longest| LONGEST / longest);
-        let least = found.shortest_timeout.map_or(0.0, |shortest| SHORTEST_TIMEOUT / shortest);
+        let least = found
+            .shortest_timeout
+            .map_or(0.0, |shortest| SHORTEST_TIMEOUT / shortest);
         Self(scale.max(least).min(1.0))
     }
 
@@ -76,7 +78,9 @@ impl Pace {
         let by_environment = environment.iter().any(|name| {
             name.starts_with("CLAUDE_CODE_SESSIONEND") && handler.event == "SessionEnd"
         });
-        let default = row.map(|row| row.timeouts.default).filter(|_| !by_environment);
+        let default = row
+            .map(|row| row.timeouts.default)
+            .filter(|_| !by_environment);
         if let Some(timeout) = handler.timeout.or(default) {
             handler.timeout = Some(self.scaled(timeout.as_secs_f64()));
         }
@@ -94,7 +98,15 @@ impl Found {
         match value {
             Value::String(text) => literal_sleeps(text).for_each(|s| self.sleep(s)),
             Value::Array(items) => items.iter().for_each(|item| self.look(item)),
-            Value::Object(map) => map.iter().for_each(|(key, value)| self.field(key, value)),
+            Value::Object(map) => {
+                let child = map
+                    .get("child")
+                    .is_some_and(|child| child != &Value::Bool(false));
+                if child && !map.contains_key("child_sleep") {
+                    self.sleep(CHILD_SLEEP);
+                }
+                map.iter().for_each(|(key, value)| self.field(key, value));
+            }
             _ => {}
         }
     }
@@ -103,10 +115,11 @@ impl Found {
         match (key, value.as_f64()) {
             ("sleep" | "child_sleep", Some(seconds)) => self.sleep(seconds),
             ("timeout", Some(seconds)) if seconds > 0.0 => {
-                self.shortest_timeout =
-                    Some(self.shortest_timeout.map_or(seconds, |shortest| shortest.min(seconds)));
+                self.shortest_timeout = Some(
+                    self.shortest_timeout
+                        .map_or(seconds, |shortest| shortest.min(seconds)),
+                );
             }
-            ("child", None) if value != &Value::Bool(false) => self.sleep(CHILD_SLEEP),
             _ => self.look(value),
         }
     }

@@ -31,7 +31,11 @@ pub struct Mismatch {
 
 impl Mismatch {
     fn new(key: &'static str, expected: impl Into<Value>, got: impl Into<Value>) -> Self {
-        Self { key, expected: expected.into(), got: got.into() }
+        Self {
+            key,
+            expected: expected.into(),
+            got: got.into(),
+        }
     }
 }
 
@@ -60,15 +64,15 @@ fn word(entered: bool) -> &'static str {
 fn prompts(expect: &Expect, seen: &Observed) -> Vec<Mismatch> {
     let got: Vec<&str> = seen.prompts.iter().map(|entered| word(*entered)).collect();
     let mut found = Vec::new();
-    if let (Some(first), Some(expected)) = (got.first(), &expect.prompt) {
-        if first != expected {
-            found.push(Mismatch::new("prompt", expected.as_str(), *first));
-        }
+    if let (Some(first), Some(expected)) = (got.first(), &expect.prompt)
+        && first != expected
+    {
+        found.push(Mismatch::new("prompt", expected.as_str(), *first));
     }
-    if let Some(expected) = expect.prompts.as_ref().filter(|_| !got.is_empty()) {
-        if got != *expected {
-            found.push(Mismatch::new("prompts", expected.clone(), json!(got)));
-        }
+    if let Some(expected) = expect.prompts.as_ref().filter(|_| !got.is_empty())
+        && got != *expected
+    {
+        found.push(Mismatch::new("prompts", expected.clone(), json!(got)));
     }
     found
 }
@@ -77,15 +81,15 @@ fn turns(expect: &Expect, seen: &Observed) -> Vec<Mismatch> {
     let mut found = Vec::new();
     // An error of the model is no outcome of a hook.
     let expected = expect.turn.as_deref().filter(|turn| *turn != "error");
-    if let (Some(expected), Some(got)) = (expected, seen.turn) {
-        if expected != got {
-            found.push(Mismatch::new("turn", expected, got));
-        }
+    if let (Some(expected), Some(got)) = (expected, seen.turn)
+        && expected != got
+    {
+        found.push(Mismatch::new("turn", expected, got));
     }
-    if let (Some(expected), Some(got)) = (&expect.turns, &seen.turns) {
-        if expected != got {
-            found.push(Mismatch::new("turns", expected.clone(), json!(got)));
-        }
+    if let (Some(expected), Some(got)) = (&expect.turns, &seen.turns)
+        && expected != got
+    {
+        found.push(Mismatch::new("turns", expected.clone(), json!(got)));
     }
     found
 }
@@ -93,10 +97,20 @@ fn turns(expect: &Expect, seen: &Observed) -> Vec<Mismatch> {
 fn numbers(expect: &Expect, seen: &Observed) -> Vec<Mismatch> {
     let pairs = [
         ("model_requests", expect.model_requests, seen.model_requests),
-        ("approvals_asked", expect.approvals_asked, seen.approvals_asked),
-        ("discovery_warnings", expect.discovery_warnings, seen.warnings),
+        (
+            "approvals_asked",
+            expect.approvals_asked,
+            seen.approvals_asked,
+        ),
+        (
+            "discovery_warnings",
+            expect.discovery_warnings,
+            seen.warnings,
+        ),
     ];
-    let both = pairs.into_iter().filter_map(|(key, expected, got)| Some((key, expected?, got?)));
+    let both = pairs
+        .into_iter()
+        .filter_map(|(key, expected, got)| Some((key, expected?, got?)));
     both.filter(|(_, expected, got)| expected != got)
         .map(|(key, expected, got)| Mismatch::new(key, expected, got))
         .collect()
@@ -108,7 +122,9 @@ fn lists(expect: &Expect, seen: &Observed) -> Vec<Mismatch> {
         return Vec::new();
     };
     let same = |(expected, got): (&Map<String, Value>, &Map<String, Value>)| {
-        expected.iter().all(|(key, value)| got.get(key) == Some(value))
+        expected
+            .iter()
+            .all(|(key, value)| got.get(key) == Some(value))
     };
     if expected.len() == got.len() && expected.iter().zip(got).all(same) {
         return Vec::new();

@@ -46,7 +46,11 @@ impl EngineLevel {
 fn drive(case: &ClaudeCase) -> Drive {
     let alone = case.is_print();
     let nobody_to_ask = alone && !case.has_prompt_tool();
-    Drive { dialect: DialectId::Claude, alone, nobody_to_ask }
+    Drive {
+        dialect: DialectId::Claude,
+        alone,
+        nobody_to_ask,
+    }
 }
 
 /// Answers a permission question when the case's other channel would have: hooks that sleep
@@ -79,11 +83,17 @@ fn turn(case: &ClaudeCase, seen: &Observed, prompts: &[bool]) -> Option<&'static
 
 /// What the recorders were told to put out.
 fn texts(case: &ClaudeCase, stage: &Stage) -> Vec<String> {
-    let behaviours = case.invocations.iter().map(|start| &start.behave).chain([&case.behave]);
-    let calls = behaviours.flat_map(|behave| behave.values()).flat_map(|value| match value {
-        Value::Array(calls) => calls.clone(),
-        one => vec![one.clone()],
-    });
+    let behaviours = case
+        .invocations
+        .iter()
+        .map(|start| &start.behave)
+        .chain([&case.behave]);
+    let calls = behaviours
+        .flat_map(|behave| behave.values())
+        .flat_map(|value| match value {
+            Value::Array(calls) => calls.clone(),
+            one => vec![one.clone()],
+        });
     let mut texts = Vec::new();
     for call in calls {
         for key in ["stdout", "stderr", "stdout_on_term"] {
@@ -123,7 +133,13 @@ impl Fire for Stagehand<'_> {
         let signal = too_late(self.case, self.player.stage.pace, &moment.event);
         let (mut verdict, fired) = self.player.fire(&moment, env, signal).await?;
         self.check(round, &moment, &fired);
-        verdict.fired = self.player.seen.rounds.last().map(|r| r.fired.clone()).unwrap_or_default();
+        verdict.fired = self
+            .player
+            .seen
+            .rounds
+            .last()
+            .map(|r| r.fired.clone())
+            .unwrap_or_default();
         if verdict.halted && !matches!(moment.event.as_str(), "SessionStart" | "Setup") {
             self.player.seen.turn = Some("stopped");
         }
@@ -161,7 +177,12 @@ impl Stagehand<'_> {
         let order = place.map(|place| self.orders.remove(place).completed);
         let order = order.or_else(|| first_decision(self.case, &moment.event, &readers));
         let note = json!({"order": order.unwrap_or_default(), "runner": std::process::id()});
-        let file = self.player.stage.root.join(NOTES).join(format!("round-{round}.json"));
+        let file = self
+            .player
+            .stage
+            .root
+            .join(NOTES)
+            .join(format!("round-{round}.json"));
         std::fs::write(&file, note.to_string())
             .map_err(|error| format!("{}: {error}", file.display()))
     }
@@ -172,7 +193,9 @@ impl Stagehand<'_> {
         let notes = new_files(&folder, "read-", &mut self.read);
         let notes: Vec<Value> = notes.iter().map(|file| read_json(file)).collect();
         let round = round.to_string();
-        let notes = notes.iter().filter(|note| note["round"].as_str() == Some(&round));
+        let notes = notes
+            .iter()
+            .filter(|note| note["round"].as_str() == Some(&round));
         let text = Value::Object(moment.payload.clone()).to_string() + "\n";
         let mut names = Vec::new();
         for note in notes {
@@ -194,7 +217,10 @@ impl Stagehand<'_> {
         expected.sort();
         got.sort();
         if moment.readers.is_some() && got != expected && all_ended(fired) {
-            let what = format!("{} was read by {got:?} instead of {expected:?}", moment.event);
+            let what = format!(
+                "{} was read by {got:?} instead of {expected:?}",
+                moment.event
+            );
             self.player.seen.complaints.push(what);
         }
     }
@@ -203,15 +229,24 @@ impl Stagehand<'_> {
 /// The number of the round, and for events whose hooks may set variables the file to do so.
 fn variables(player: &Player<'_>, event: &str, round: usize) -> Vec<(String, String)> {
     let mut all = vec![(ROUND.to_owned(), round.to_string())];
-    if matches!(event, "SessionStart" | "Setup" | "CwdChanged" | "FileChanged") {
-        let file = player.stage.root.join(NOTES).join(format!("env-{round}.sh"));
+    if matches!(
+        event,
+        "SessionStart" | "Setup" | "CwdChanged" | "FileChanged"
+    ) {
+        let file = player
+            .stage
+            .root
+            .join(NOTES)
+            .join(format!("env-{round}.sh"));
         all.push(("CLAUDE_ENV_FILE".to_owned(), file.display().to_string()));
     }
     all
 }
 
 fn sleeps(case: &ClaudeCase, name: &str) -> bool {
-    case.behave.get(name).is_some_and(|behaviour| behaviour.get("sleep").is_some())
+    case.behave
+        .get(name)
+        .is_some_and(|behaviour| behaviour.get("sleep").is_some())
 }
 
 /// The first decision about a permission ends the other hooks, so who it was is all that is known
@@ -221,7 +256,12 @@ fn first_decision(case: &ClaudeCase, event: &str, readers: &[String]) -> Option<
     if event != "PermissionRequest" || readers.len() < 2 || slept {
         return None;
     }
-    let runs = case.expect.runs.iter().flatten().filter(|run| run.event == event);
+    let runs = case
+        .expect
+        .runs
+        .iter()
+        .flatten()
+        .filter(|run| run.event == event);
     let first: Vec<String> = runs.filter_map(|run| run.hook.clone()).collect();
     let rest = readers.iter().filter(|name| !first.contains(name)).cloned();
     (!first.is_empty()).then(|| first.iter().cloned().chain(rest).collect())

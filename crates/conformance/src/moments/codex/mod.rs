@@ -4,11 +4,14 @@
 //! that enters is followed by model requests until the model answers with a text and no Stop hook
 //! objects. At the end the client closes the session.
 
-use regex::Regex;
+mod calls;
+mod script;
+
 use seamline_hooks::{Decision, DialectId};
 use serde_json::{Map, Value, json};
 
-use super::codex_calls::{After, Call, Kind, call};
+use self::calls::{After, Call, Kind, call};
+use self::script::{Act, During, ModelTurn, acts, last_poll};
 use super::{CallFate, Fire, Moment, Verdict, Walked, in_order};
 use crate::case::CodexCase;
 use crate::stage::Stage;
@@ -30,7 +33,11 @@ pub async fn walk<F: Fire>(
         case,
         stage,
         fire,
-        turns: case.script.iter().map(ModelTurn::new).collect::<Result<_, _>>()?,
+        turns: case
+            .script
+            .iter()
+            .map(ModelTurn::new)
+            .collect::<Result<_, _>>()?,
         sent: String::new(),
         source: Some("startup"),
         turn: 0,
@@ -45,87 +52,9 @@ pub async fn walk<F: Fire>(
             Act::Compact => walk.compact().await?,
         }
     }
-    walk.event("SessionEnd", [("reason", json!("other"))]).await?;
+    walk.event("SessionEnd", [("reason", json!("other"))])
+        .await?;
     Ok(walk.walked)
-}
-
-/// What the client does.
-#[derive(Debug, PartialEq)]
-enum Act {
-    Turn { text: String, during: Vec<During> },
-    Compact,
-}
-
-/// What the client does while a turn runs.
-#[derive(Debug, PartialEq)]
-enum During {
-    Interrupt,
-    Steer(String),
-}
-
-fn acts(case: &CodexCase) -> Result<Vec<Act>, String> {
-    if case.steps.is_empty() {
-        let turn = |text: &String| Act::Turn { text: text.clone(), during: Vec::new() };
-        return Ok(case.prompts.iter().map(turn).collect());
-    }
-    let mut acts = Vec::new();
-    for step in &case.steps {
-        let word = |n: usize| step.get(n).and_then(Value::as_str).unwrap_or("");
-        let text = || step.pointer("/2/input/0/text").and_then(Value::as_str).unwrap_or("");
-        match (word(0), word(1), acts.last_mut()) {
-            ("sleep" | "wait", ..) => {}
-            ("request", "turn/start", _) => {
-                acts.push(Act::Turn { text: text().to_owned(), during: Vec::new() });
-            }
-            ("request", "thread/compact/start", _) => acts.push(Act::Compact),
-            ("request", "turn/interrupt", Some(Act::Turn { during, .. })) => {
-                during.push(During::Interrupt);
-            }
-            ("request", "turn/steer", Some(Act::Turn { during, .. })) => {
-                during.push(During::Steer(text().to_owned()));
-            }
-            (kind, what, _) => {
-                return Err(format!("the runner does not know the step {kind} {what}"));
-            }
-        }
-    }
-    Ok(acts)
-}
-
-/// One turn of the scripted model: the first unused one that fits answers a request.
-struct ModelTurn {
-    items: Vec<Value>,
-    fits: Option<Regex>,
-    not: Option<Regex>,
-    used: bool,
-}
-
-impl ModelTurn {
-    fn new(turn: &Value) -> Result<Self, String> {
-        let items = match (turn, turn.get("items")) {
-            (Value::Array(items), _) | (_, Some(Value::Array(items))) => items.clone(),
-            _ => vec![turn.clone()],
-        };
-        let pattern = |key: &str| match turn.get(key).and_then(Value::as_str) {
-            Some(text) => Regex::new(text).map(Some).map_err(|e| format!("script.{key}: {e}")),
-            None => Ok(None),
-        };
-        Ok(Self { items, fits: pattern("match")?, not: pattern("not_match")?, used: false })
-    }
-
-    fn answers(&self, sent: &str) -> bool {
-        !self.used
-            && self.fits.as_ref().is_none_or(|p| p.is_match(sent))
-            && !self.not.as_ref().is_some_and(|p| p.is_match(sent))
-    }
-}
-
-/// The last call of the script that polls a process.
-fn last_poll(case: &CodexCase) -> Option<String> {
-    let turns = case.script.iter().filter_map(|turn| ModelTurn::new(turn).ok());
-    let items: Vec<Value> = turns.flat_map(|turn| turn.items).collect();
-    let polls = items.iter().filter(|item| item["call"] == "write_stdin");
-    polls.filter_map(|item| item["id"].as_str()).next_back().map(str::to_owned)
 }
 
 /// A subagent that is running.
@@ -156,7 +85,9 @@ impl<F: Fire> Walk<'_, F> {
     async fn turn(&mut self, text: &str, during: Vec<During>) -> Result<(), String> {
         self.turn += 1;
         if let Some(source) = self.source.take() {
-            let started = self.event("SessionStart", [("source", json!(source))]).await?;
+            let started = self
+                .event("SessionStart", [("source", json!(source))])
+                .await?;
             if started.halted {
                 self.walked.prompts.push(false);
                 return Ok(());
@@ -171,7 +102,9 @@ impl<F: Fire> Walk<'_, F> {
     }
 
     async fn prompt(&mut self, text: &str) -> Result<bool, String> {
-        let verdict = self.event("UserPromptSubmit", [("prompt", json!(text))]).await?;
+        let verdict = self
+            .event("UserPromptSubmit", [("prompt", json!(text))])
+            .await?;
         let entered = !verdict.refuses();
         if entered {
             self.send(text);
@@ -210,7 +143,8 @@ impl<F: Fire> Walk<'_, F> {
 
     /// One request: the items of the answer. A request that is interrupted has no end.
     async fn request(&mut self, kind: &str, ends: bool) -> Result<Vec<Value>, String> {
-        self.event("PreModelRequest", [("kind", json!(kind))]).await?;
+        self.event("PreModelRequest", [("kind", json!(kind))])
+            .await?;
         self.fire.requested();
         let sent = self.child.as_ref().map_or(&self.sent, |child| &child.sent);
         let turn = self.turns.iter_mut().find(|turn| turn.answers(sent));
@@ -219,7 +153,8 @@ impl<F: Fire> Walk<'_, F> {
             turn.items.clone()
         });
         if ends {
-            self.event("PostModelRequest", [("kind", json!(kind))]).await?;
+            self.event("PostModelRequest", [("kind", json!(kind))])
+                .await?;
         }
         Ok(items.unwrap_or_else(|| vec![json!({"text": "done"})]))
     }
@@ -240,14 +175,11 @@ impl<F: Fire> Walk<'_, F> {
         Ok((called, text))
     }
 
-    async fn stop(
-        &mut self,
-        event: &str,
-        active: bool,
-        text: &str,
-    ) -> Result<Verdict, String> {
-        let values =
-            [("stop_hook_active", json!(active)), ("last_assistant_message", json!(text))];
+    async fn stop(&mut self, event: &str, active: bool, text: &str) -> Result<Verdict, String> {
+        let values = [
+            ("stop_hook_active", json!(active)),
+            ("last_assistant_message", json!(text)),
+        ];
         self.event(event, values).await
     }
 
@@ -313,7 +245,8 @@ impl<F: Fire> Walk<'_, F> {
     ) -> Result<bool, String> {
         let mut asked = call.clone();
         if call.name == "apply_patch" {
-            let patch = call.input["command"].as_str().unwrap_or("");
+            let patch = call.input.get("command").and_then(Value::as_str);
+            let patch = patch.unwrap_or("");
             asked.input = json!({"command": patch.trim_end_matches('\n')});
         }
         if let Value::Object(input) = &mut asked.input {
@@ -331,7 +264,11 @@ impl<F: Fire> Walk<'_, F> {
     }
 
     async fn after(&mut self, call: &Call) -> Result<(), String> {
-        let known = self.case.payload_in.as_ref().and_then(|payload| payload.get("tool_response"));
+        let known = self
+            .case
+            .payload_in
+            .as_ref()
+            .and_then(|payload| payload.get("tool_response"));
         let response = known.cloned().unwrap_or_else(|| json!(""));
         let mut values = tool_values(call).to_vec();
         values.push(("tool_response", response));
@@ -351,7 +288,10 @@ impl<F: Fire> Walk<'_, F> {
     /// A subagent from its start to its end, as if its parent waited for it.
     async fn spawned(&mut self, task: &str) -> Result<(), String> {
         let turn = self.turn + 100;
-        self.child = Some(Child { turn, sent: String::new() });
+        self.child = Some(Child {
+            turn,
+            sent: String::new(),
+        });
         self.event("SubagentStart", []).await?;
         let mut active = false;
         if self.prompt(task).await? {
@@ -411,7 +351,11 @@ impl<F: Fire> Walk<'_, F> {
         let turn = self.child.as_ref().map_or(self.turn, |child| child.turn);
         let text = |text: &str| Value::from(self.stage.names.fill(text));
         let rollout = "$CODEX_HOME/sessions/$YYYY/$MM/$DD/rollout-$TS-$SESSION_ID.jsonl";
-        let mode = if self.case.approval == "never" { "bypassPermissions" } else { "default" };
+        let mode = if self.case.approval == "never" {
+            "bypassPermissions"
+        } else {
+            "default"
+        };
         let mut values = json!({
             "session_id": text("$SESSION_ID"),
             "thread_id": text("$SESSION_ID"),
@@ -431,9 +375,9 @@ impl<F: Fire> Walk<'_, F> {
                 "reasoning_output_tokens": 0, "total_tokens": 15},
             "response_id": "resp_0_1",
         });
-        if self.child.is_some() {
-            values["agent_id"] = text("$UUID600");
-            values["agent_type"] = json!("default");
+        if let (Some(values), true) = (values.as_object_mut(), self.child.is_some()) {
+            values.insert("agent_id".to_owned(), text("$UUID600"));
+            values.insert("agent_type".to_owned(), json!("default"));
         }
         match values {
             Value::Object(map) => map,
@@ -457,5 +401,4 @@ fn tool_values(call: &Call) -> [(&'static str, Value); 3] {
 }
 
 #[cfg(test)]
-#[path = "codex_tests.rs"]
 mod tests;
