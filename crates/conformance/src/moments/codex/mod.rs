@@ -46,14 +46,22 @@ pub async fn walk<F: Fire>(
         running: Vec::new(),
         walked: Walked::default(),
     };
+    let mut threads = 1;
     for act in acts {
         match act {
             Act::Turn { text, during } => walk.turn(&text, during).await?,
             Act::Compact => walk.compact().await?,
+            Act::Thread(source) => {
+                // Without a turn, the thread before it was only prepared.
+                threads += usize::from(walk.turn > 0);
+                walk.source = Some(source);
+            }
         }
     }
-    walk.event("SessionEnd", [("reason", json!("other"))])
-        .await?;
+    for _ in 0..threads {
+        walk.event("SessionEnd", [("reason", json!("other"))])
+            .await?;
+    }
     Ok(walk.walked)
 }
 
@@ -117,11 +125,14 @@ impl<F: Fire> Walk<'_, F> {
         let mut active = false;
         for _ in 0..MOST_REQUESTS {
             let interrupt = during.contains(&During::Interrupt);
-            let items = self.request("sampling", !interrupt).await?;
+            let answer = self.request("sampling", !interrupt).await?;
             if interrupt {
                 self.event("Interrupt", []).await?;
                 return Ok(());
             }
+            let Some(items) = answer else {
+                return Ok(());
+            };
             let mut more = false;
             for step in during.drain(..) {
                 if let During::Steer(text) = step {
@@ -141,22 +152,28 @@ impl<F: Fire> Walk<'_, F> {
         Ok(())
     }
 
-    /// One request: the items of the answer. A request that is interrupted has no end.
-    async fn request(&mut self, kind: &str, ends: bool) -> Result<Vec<Value>, String> {
+    /// One request: the items of the answer, or none when it failed. A request that is
+    /// interrupted has no end.
+    async fn request(&mut self, kind: &str, ends: bool) -> Result<Option<Vec<Value>>, String> {
         self.event("PreModelRequest", [("kind", json!(kind))])
             .await?;
         self.fire.requested();
         let sent = self.child.as_ref().map_or(&self.sent, |child| &child.sent);
         let turn = self.turns.iter_mut().find(|turn| turn.answers(sent));
-        let items = turn.map(|turn| {
+        let answer = turn.map(|turn| {
             turn.used = true;
-            turn.items.clone()
+            (!turn.fails).then(|| turn.items.clone())
         });
+        let answer = answer.unwrap_or_else(|| Some(vec![json!({"text": "done"})]));
         if ends {
-            self.event("PostModelRequest", [("kind", json!(kind))])
-                .await?;
+            let status = match &answer {
+                Some(_) => "completed",
+                None => "failed",
+            };
+            let values = [("kind", json!(kind)), ("status", json!(status))];
+            self.event("PostModelRequest", values).await?;
         }
-        Ok(items.unwrap_or_else(|| vec![json!({"text": "done"})]))
+        Ok(answer)
     }
 
     /// Whether an answer had calls, and its text.
@@ -296,7 +313,9 @@ impl<F: Fire> Walk<'_, F> {
         let mut active = false;
         if self.prompt(task).await? {
             for _ in 0..MOST_REQUESTS {
-                let items = self.request("sampling", true).await?;
+                let Some(items) = self.request("sampling", true).await? else {
+                    break;
+                };
                 let (called, text) = self.items(&items).await?;
                 if called {
                     continue;

@@ -8,8 +8,12 @@ use crate::case::CodexCase;
 /// What the client does.
 #[derive(Debug, PartialEq)]
 pub(super) enum Act {
+    /// A prompt, and what happens while it is answered.
     Turn { text: String, during: Vec<During> },
+    /// The conversation is compacted.
     Compact,
+    /// Another thread, with the source of its session.
+    Thread(&'static str),
 }
 
 /// What the client does while a turn runs.
@@ -44,6 +48,15 @@ pub(super) fn acts(case: &CodexCase) -> Result<Vec<Act>, String> {
                 });
             }
             ("request", "thread/compact/start", _) => acts.push(Act::Compact),
+            ("request", "thread/start", _) => {
+                let source = step
+                    .pointer("/2/sessionStartSource")
+                    .and_then(Value::as_str);
+                let clear = source == Some("clear");
+                acts.push(Act::Thread(if clear { "clear" } else { "startup" }));
+            }
+            ("request", "thread/resume", _) => acts.push(Act::Thread("resume")),
+            ("request", "thread/fork", _) => acts.push(Act::Thread("fork")),
             ("request", "turn/interrupt", Some(Act::Turn { during, .. })) => {
                 during.push(During::Interrupt);
             }
@@ -63,6 +76,8 @@ pub(super) struct ModelTurn {
     pub(super) items: Vec<Value>,
     fits: Option<Regex>,
     not: Option<Regex>,
+    /// The request is answered with an error, or its stream is cut.
+    pub(super) fails: bool,
     pub(super) used: bool,
 }
 
@@ -82,6 +97,7 @@ impl ModelTurn {
             items,
             fits: pattern("match")?,
             not: pattern("not_match")?,
+            fails: turn.get("status").is_some() || turn.get("cut").is_some(),
             used: false,
         })
     }

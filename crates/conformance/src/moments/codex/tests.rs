@@ -1,5 +1,4 @@
 use std::path::Path;
-use std::sync::LazyLock;
 
 use super::*;
 use crate::bench::Bench;
@@ -50,8 +49,8 @@ fn halting() -> Verdict {
 }
 
 fn stage(case: &CodexCase) -> Stage {
-    static BENCH: LazyLock<Bench> = LazyLock::new(|| Bench::new(Path::new("/bin/true")).unwrap());
-    Stage::codex(case, &BENCH).unwrap()
+    let bench = Bench::new(Path::new("/bin/true")).unwrap();
+    Stage::codex(case, &bench).unwrap()
 }
 
 /// The events of a case, and what became of its calls and prompts.
@@ -243,7 +242,7 @@ fn an_interrupt_ends_the_turn_without_a_stop() {
     assert_eq!(events[2..], rest);
     assert_eq!(walked.prompts, [true, true]);
     let unknown = CodexCase {
-        steps: vec![text("thread/fork", "")],
+        steps: vec![text("thread/dream", "")],
         ..CodexCase::default()
     };
     let stage = stage(&unknown);
@@ -253,7 +252,46 @@ fn an_interrupt_ends_the_turn_without_a_stop() {
     let error = runtime
         .block_on(walk(&unknown, &stage, &mut Notebook::default()))
         .unwrap_err();
-    assert!(error.contains("thread/fork"));
+    assert!(error.contains("thread/dream"));
+}
+
+#[test]
+fn a_request_that_fails_ends_its_turn_without_a_stop() {
+    let case = CodexCase {
+        script: vec![json!({"status": 500}), json!({"text": "b"})],
+        prompts: vec!["a".into(), "b".into()],
+        ..CodexCase::default()
+    };
+    let (events, walked) = played(&case, Vec::new());
+    assert_eq!(events.iter().filter(|event| *event == "Stop").count(), 1);
+    assert_eq!(walked.prompts, [true, true]);
+}
+
+#[test]
+fn each_thread_starts_a_session_and_ends_one() {
+    let start = json!(["request", "turn/start", {"input": [{"text": "p"}]}]);
+    let clear = json!(["request", "thread/start", {"sessionStartSource": "clear"}]);
+    let fork = json!(["request", "thread/fork", {}]);
+    let case = CodexCase {
+        steps: vec![start.clone(), clear, start.clone(), fork, start],
+        ..CodexCase::default()
+    };
+    let mut notebook = Notebook::default();
+    let stage = stage(&case);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    runtime
+        .block_on(walk(&case, &stage, &mut notebook))
+        .unwrap();
+    let starts = notebook
+        .moments
+        .iter()
+        .filter(|m| m.event == "SessionStart");
+    let sources: Vec<_> = starts.filter_map(|m| m.text("source")).collect();
+    assert_eq!(sources, ["startup", "clear", "fork"]);
+    let ends = notebook.moments.iter().filter(|m| m.event == "SessionEnd");
+    assert_eq!(ends.count(), 3);
 }
 
 #[test]
