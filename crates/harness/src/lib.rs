@@ -1,1 +1,7 @@
-//! Placeholder.
+//! The agent harness.
+
+pub mod content;
+pub mod json;
+pub mod model;
+pub mod session;
+pub mod tools;
