@@ -2,7 +2,12 @@
 //!
 //! The list is short and the reading strict: a command counts as read-only only when every word
 //! of it is plain text and every program in it is known never to write. Anything the shell would
-//! expand, redirect, substitute or run in the background makes the answer no.
+//! expand, redirect, substitute or run in the background makes the answer no. So does a word that
+//! may name something outside the project.
+
+use std::path::Path;
+
+use super::paths::is_inside;
 
 /// Programs that only read whatever their arguments.
 const READERS: &[&str] = &[
@@ -18,25 +23,26 @@ const GIT_READERS: &[&str] = &["status", "rev-parse", "ls-files", "describe"];
 /// Options with which such a program writes a file or runs something.
 const WRITING_OPTIONS: &[&str] = &["--output", "-o", "--ext-diff", "--textconv"];
 
-/// Whether a shell command plainly only reads.
-pub fn is_read_only(command: &str) -> bool {
+/// Whether a shell command, run in `cwd`, plainly only reads, and only inside `project`.
+pub fn is_read_only(command: &str, cwd: &Path, project: &Path) -> bool {
     let Some(commands) = split(command) else { return false };
-    !commands.is_empty() && commands.iter().all(|words| reads(words))
+    let near = |word: &String| match word.strip_prefix('-') {
+        Some(option) => !option.contains('/'),
+        None => is_inside(&cwd.join(word), project),
+    };
+    is_inside(cwd, project)
+        && commands.iter().all(|words| reads(words) && words.iter().skip(1).all(near))
 }
 
 fn reads(words: &[String]) -> bool {
+    let writes = |word: &str| WRITING_OPTIONS.iter().any(|option| word.starts_with(option));
     let mut words = words.iter().map(String::as_str);
-    let program = words.next();
-    let options = |words: &mut dyn Iterator<Item = &str>| {
-        words.all(|word| !WRITING_OPTIONS.iter().any(|option| word.starts_with(option)))
-    };
-    match program {
-        Some("git") => {
-            words.next().is_some_and(|sub| GIT_READERS.contains(&sub)) && options(&mut words)
-        }
-        Some(program) => READERS.contains(&program) && options(&mut words),
+    let known = match words.next() {
+        Some("git") => words.next().is_some_and(|sub| GIT_READERS.contains(&sub)),
+        Some(program) => READERS.contains(&program),
         None => false,
-    }
+    };
+    known && !words.any(writes)
 }
 
 /// The commands of a list or pipeline as words; `None` when it is anything more than that.
@@ -98,7 +104,7 @@ mod tests {
             "ls -la",
             "cat a.txt | head -n 3",
             "pwd && ls; true || false",
-            "echo 'a > b; rm -rf /'",
+            "echo 'a > b; rm -rf x'",
             "grep \"two words\" src/main.rs",
             "git status --short",
             "cd sub && ls",
@@ -130,7 +136,13 @@ mod tests {
             "ls # comment",
             "env rm x",
             "xargs rm",
+            "cat /etc/passwd",
+            "cat ../x",
+            "grep -f/etc/passwd x",
+            "cd / && cat etc/passwd",
         ];
+        let folder = tempfile::tempdir().unwrap();
+        let is_read_only = |command| is_read_only(command, folder.path(), folder.path());
         for command in free {
             assert!(is_read_only(command), "{command:?}");
         }

@@ -15,11 +15,12 @@ mod mode;
 mod paths;
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-pub use command::is_read_only;
 pub use mode::{Mode, UnknownMode};
 
+use crate::facts::Facts;
 use crate::tools::{Effects, Proposal};
 
 /// A change to the permissions of the rest of a session.
@@ -103,12 +104,12 @@ impl Permission {
 
 /// Whether a mode lets a call run without a yes.
 fn is_free(proposal: &Proposal, mode: Mode) -> bool {
-    let project = &proposal.facts().project;
-    let inside = |paths: &[_]| paths.iter().all(|path| paths::is_inside(path, project));
+    let Facts { project, cwd, .. } = proposal.facts();
+    let inside = |paths: &[PathBuf]| paths.iter().all(|path| paths::is_inside(path, project));
     match proposal.effects() {
         Effects::Reads(paths) => inside(&paths),
         Effects::Writes(paths) => mode == Mode::AcceptEdits && inside(&paths),
-        Effects::Command(command) => is_read_only(&command),
+        Effects::Command(command) => command::is_read_only(&command, cwd, project),
         Effects::Unknown => false,
     }
 }
