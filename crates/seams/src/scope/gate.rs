@@ -1,0 +1,126 @@
+//! The entry check: look, take the token, look again.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use tokio::sync::Notify;
+use tokio_util::sync::WaitForCancellationFutureOwned;
+
+use crate::{Name, Signal};
+
+/// The door of one registration or one piece of spawned work.
+///
+/// `closed` and `active` are a handshake between a caller and a disposer: the caller raises
+/// `active` and then reads `closed`, the disposer sets `closed` and then reads `active`. All four
+/// are sequentially consistent, so at least one of the two sees the other.
+pub(crate) struct Gate {
+    name: Name,
+    closed: AtomicBool,
+    active: AtomicUsize,
+    keeper: Arc<Keeper>,
+}
+
+/// What all gates of one scope share.
+pub(crate) struct Keeper {
+    /// Woken when a call leaves a closed gate.
+    pub(crate) left: Notify,
+    /// Cancelled when the calls still inside are to be dropped.
+    pub(crate) evict: Signal,
+    /// The scope's path, for `describe()`.
+    pub(crate) path: Name,
+}
+
+/// The right to call through a gate, held until the call is over and its future dropped.
+pub(crate) struct Pass {
+    gate: Arc<Gate>,
+}
+
+thread_local! {
+    /// The gates whose calls are being polled on this thread, outermost first.
+    static INSIDE: RefCell<Vec<*const Gate>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Gate {
+    pub(crate) fn new(name: Name, keeper: Arc<Keeper>) -> Arc<Self> {
+        let (closed, active) = (AtomicBool::new(false), AtomicUsize::new(0));
+        Arc::new(Self {
+            name,
+            closed,
+            active,
+            keeper,
+        })
+    }
+
+    pub(crate) fn name(&self) -> &Name {
+        &self.name
+    }
+
+    pub(crate) fn scope(&self) -> &Name {
+        &self.keeper.path
+    }
+
+    /// Lets a caller in, unless the gate is closed.
+    pub(crate) fn enter(self: &Arc<Self>) -> Option<Pass> {
+        if self.is_closed() {
+            return None;
+        }
+        self.active.fetch_add(1, Ordering::SeqCst);
+        let pass = Pass {
+            gate: Arc::clone(self),
+        };
+        (!self.is_closed()).then_some(pass)
+    }
+
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn is_active(&self) -> bool {
+        self.active.load(Ordering::SeqCst) > 0
+    }
+
+    /// Whether nobody is inside but, perhaps, the caller of this very function.
+    pub(crate) fn is_quiet(&self) -> bool {
+        let this: *const Self = self;
+        let own = INSIDE.with_borrow(|inside| inside.iter().filter(|gate| **gate == this).count());
+        self.active.load(Ordering::SeqCst) <= own
+    }
+}
+
+impl Pass {
+    /// Runs `f` with this thread marked as being inside the gate.
+    pub(crate) fn within<T>(&self, f: impl FnOnce() -> T) -> T {
+        struct Mark;
+        impl Drop for Mark {
+            fn drop(&mut self) {
+                INSIDE.with_borrow_mut(Vec::pop);
+            }
+        }
+        INSIDE.with_borrow_mut(|inside| inside.push(Arc::as_ptr(&self.gate)));
+        let _mark = Mark;
+        f()
+    }
+
+    /// Completes when the scope no longer waits for this call.
+    pub(crate) fn evicted(&self) -> WaitForCancellationFutureOwned {
+        self.gate.keeper.evict.clone().cancelled_owned()
+    }
+
+    pub(crate) fn name(&self) -> &Name {
+        &self.gate.name
+    }
+}
+
+impl Drop for Pass {
+    fn drop(&mut self) {
+        self.gate.active.fetch_sub(1, Ordering::SeqCst);
+        if self.gate.is_closed() {
+            self.gate.keeper.left.notify_waiters();
+        }
+    }
+}
