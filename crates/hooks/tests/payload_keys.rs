@@ -1,5 +1,4 @@
 //! The key order of every payload that was captured from the real clients is the order of our rows.
-#![expect(clippy::unwrap_used, reason = "a broken fixture shall fail the test")]
 
 use std::collections::BTreeMap;
 
