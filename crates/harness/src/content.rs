@@ -39,7 +39,9 @@ impl Content {
 
     /// Whether there is nothing in it: no part, or only empty texts.
     pub fn is_empty(&self) -> bool {
-        self.0.iter().all(|part| matches!(part, Part::Text { text } if text.is_empty()))
+        self.0
+            .iter()
+            .all(|part| matches!(part, Part::Text { text } if text.is_empty()))
     }
 
     /// Appends a text part.
@@ -104,7 +106,10 @@ pub enum Source {
 
 impl From<seamline_seams::Source> for Source {
     fn from(source: seamline_seams::Source) -> Self {
-        Self::Plugin { plugin: source.plugin.to_string(), key: source.key }
+        Self::Plugin {
+            plugin: source.plugin.to_string(),
+            key: source.key,
+        }
     }
 }
 
@@ -113,7 +118,10 @@ impl std::fmt::Display for Source {
         match self {
             Self::User => f.write_str("the user"),
             Self::Plugin { plugin, key: None } => f.write_str(plugin),
-            Self::Plugin { plugin, key: Some(key) } => write!(f, "{plugin} ({key})"),
+            Self::Plugin {
+                plugin,
+                key: Some(key),
+            } => write!(f, "{plugin} ({key})"),
             Self::Approval { by } => write!(f, "the approval of {by}"),
             Self::Harness => f.write_str("seamline"),
         }

@@ -36,8 +36,8 @@ impl Json {
 
     /// The compact text of a value that already is JSON.
     pub fn from_value(view: Value) -> Self {
-        let raw = serde_json::value::to_raw_value(&view)
-            .unwrap_or_else(|_| RawValue::NULL.to_owned());
+        let raw =
+            serde_json::value::to_raw_value(&view).unwrap_or_else(|_| RawValue::NULL.to_owned());
         Self(Arc::new(Inner { raw, view }))
     }
 
@@ -72,8 +72,12 @@ impl Json {
     /// not touched.
     #[must_use]
     pub fn with_default(&self, key: &str, value: &Value) -> Self {
-        let Value::Object(map) = self.value() else { return self.clone() };
-        let Some(body) = self.text().strip_suffix('}') else { return self.clone() };
+        let Value::Object(map) = self.value() else {
+            return self.clone();
+        };
+        let Some(body) = self.text().strip_suffix('}') else {
+            return self.clone();
+        };
         if map.contains_key(key) {
             return self.clone();
         }
@@ -160,7 +164,9 @@ mod tests {
             ("[1]", "[1]"),
         ];
         for (before, after) in cases {
-            let json = Json::parse(before).unwrap().with_default("all", &json!(false));
+            let json = Json::parse(before)
+                .unwrap()
+                .with_default("all", &json!(false));
             assert_eq!(json.text(), after);
         }
     }

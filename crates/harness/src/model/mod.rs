@@ -28,7 +28,7 @@ pub struct Request {
     /// The system prompt; empty for none.
     pub system: String,
     /// The conversation, oldest first.
-    pub messages: Vec<Message>,
+    pub messages: Vec<Arc<Message>>,
     /// The tools the model may call.
     pub tools: Arc<[ToolSpec]>,
 }

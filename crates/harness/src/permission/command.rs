@@ -11,9 +11,9 @@ use super::paths::is_inside;
 
 /// Programs that only read whatever their arguments.
 const READERS: &[&str] = &[
-    "basename", "cat", "cd", "cut", "dirname", "du", "echo", "false", "grep", "head",
-    "id", "ls", "nl", "pwd", "readlink", "realpath", "stat", "tail", "tr", "true", "uname",
-    "wc", "which", "whoami",
+    "basename", "cat", "cd", "cut", "dirname", "du", "echo", "false", "grep", "head", "id", "ls",
+    "nl", "pwd", "readlink", "realpath", "stat", "tail", "tr", "true", "uname", "wc", "which",
+    "whoami",
 ];
 
 /// `git` subcommands that only read whatever their arguments, as long as no option makes git
@@ -24,18 +24,26 @@ const GIT_READERS: &[&str] = &["status", "rev-parse", "ls-files", "describe"];
 const WRITING_OPTIONS: &[&str] = &["--output", "-o", "--ext-diff", "--textconv"];
 
 /// Whether a shell command, run in `cwd`, plainly only reads, and only inside `project`.
-pub fn is_read_only(command: &str, cwd: &Path, project: &Path) -> bool {
-    let Some(commands) = split(command) else { return false };
+pub(super) fn is_read_only(command: &str, cwd: &Path, project: &Path) -> bool {
+    let Some(commands) = split(command) else {
+        return false;
+    };
     let near = |word: &String| match word.strip_prefix('-') {
         Some(option) => !option.contains('/'),
         None => is_inside(&cwd.join(word), project),
     };
     is_inside(cwd, project)
-        && commands.iter().all(|words| reads(words) && words.iter().skip(1).all(near))
+        && commands
+            .iter()
+            .all(|words| reads(words) && words.iter().skip(1).all(near))
 }
 
 fn reads(words: &[String]) -> bool {
-    let writes = |word: &str| WRITING_OPTIONS.iter().any(|option| word.starts_with(option));
+    let writes = |word: &str| {
+        WRITING_OPTIONS
+            .iter()
+            .any(|option| word.starts_with(option))
+    };
     let mut words = words.iter().map(String::as_str);
     let known = match words.next() {
         Some("git") => words.next().is_some_and(|sub| GIT_READERS.contains(&sub)),
@@ -52,7 +60,9 @@ fn split(command: &str) -> Option<Vec<Vec<String>>> {
     let mut letters = command.chars().peekable();
     while let Some(letter) = letters.next() {
         match letter {
-            '\'' => word.get_or_insert_default().push_str(&quoted(&mut letters, '\'')?),
+            '\'' => word
+                .get_or_insert_default()
+                .push_str(&quoted(&mut letters, '\'')?),
             '"' => {
                 let text = quoted(&mut letters, '"')?;
                 if text.contains(['$', '`', '\\', '!']) {

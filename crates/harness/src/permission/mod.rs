@@ -56,7 +56,10 @@ pub enum Verdict {
 impl Permission {
     /// Permissions in the given mode.
     pub fn new(mode: Mode) -> Self {
-        Self(Arc::new(Mutex::new(State { mode, allowed: BTreeSet::new() })))
+        Self(Arc::new(Mutex::new(State {
+            mode,
+            allowed: BTreeSet::new(),
+        })))
     }
 
     /// The mode in force.
@@ -74,9 +77,10 @@ impl Permission {
         }
     }
 
-    /// What the mode says about a call, and about nothing else: ask rules, policies and guards
-    /// are not consulted here.
-    pub fn judge(&self, proposal: &Proposal) -> Verdict {
+    /// What the mode says about a call, and about nothing else: policies and guards are not
+    /// consulted here. `pre_approved` is a yes to what the mode would ask, no more: `plan` still
+    /// refuses.
+    pub fn judge(&self, proposal: &Proposal, pre_approved: bool) -> Verdict {
         let (mode, allowed) = {
             let state = self.state();
             (state.mode, state.allowed.contains(proposal.name()))
@@ -88,7 +92,7 @@ impl Permission {
                 "tool {:?} has side effects, and the permission mode is plan",
                 proposal.name()
             )),
-            _ if free || allowed => Verdict::Allow,
+            _ if free || allowed || pre_approved => Verdict::Allow,
             Mode::DontAsk => Verdict::Deny(format!(
                 "tool {:?} needs approval, and the permission mode is dontAsk",
                 proposal.name()

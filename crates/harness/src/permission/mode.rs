@@ -24,8 +24,13 @@ pub enum Mode {
 
 impl Mode {
     /// All modes, in the order of the documentation.
-    pub const ALL: [Self; 5] =
-        [Self::Default, Self::AcceptEdits, Self::Plan, Self::DontAsk, Self::BypassPermissions];
+    pub const ALL: [Self; 5] = [
+        Self::Default,
+        Self::AcceptEdits,
+        Self::Plan,
+        Self::DontAsk,
+        Self::BypassPermissions,
+    ];
 
     /// The mode's name.
     pub fn as_str(self) -> &'static str {

@@ -7,7 +7,9 @@ use std::path::{Component, Path, PathBuf};
 /// What exists is resolved by the system; what does not exist yet is taken under the nearest
 /// ancestor that does. A path with `..` behind a missing directory is not inside anything.
 pub(super) fn is_inside(path: &Path, root: &Path) -> bool {
-    let Ok(root) = root.canonicalize() else { return false };
+    let Ok(root) = root.canonicalize() else {
+        return false;
+    };
     resolve(path).is_some_and(|path| path.starts_with(root))
 }
 
@@ -26,7 +28,8 @@ fn resolve(path: &Path) -> Option<PathBuf> {
 }
 
 fn is_plain(rest: &Path) -> bool {
-    rest.components().all(|part| matches!(part, Component::Normal(_)))
+    rest.components()
+        .all(|part| matches!(part, Component::Normal(_)))
 }
 
 #[cfg(test)]
@@ -56,7 +59,11 @@ mod tests {
             ("inside", false),
         ];
         for (path, expected) in cases {
-            assert_eq!(is_inside(&folder.path().join(path), &inside), expected, "{path}");
+            assert_eq!(
+                is_inside(&folder.path().join(path), &inside),
+                expected,
+                "{path}"
+            );
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The conversation, derived from the log and from nothing else.
 
+use std::sync::Arc;
+
 use super::event::{Event, ReceivedBlock, ToolCall, ToolResult};
 use crate::json::Json;
 use crate::model::{Block, Message};
@@ -13,7 +15,7 @@ use crate::model::{Block, Message};
 ///   deferred and answered in a later turn.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct History {
-    messages: Vec<Message>,
+    messages: Vec<Arc<Message>>,
     /// Where the last assistant message stands.
     last: usize,
     /// Its calls: block index, id, state.
@@ -30,22 +32,22 @@ struct CallSlot {
 
 impl History {
     /// The messages so far.
-    pub(crate) fn messages(&self) -> &[Message] {
+    pub(crate) fn messages(&self) -> &[Arc<Message>] {
         &self.messages
     }
 
     /// Takes in one event that has passed the relations.
     pub(crate) fn apply(&mut self, event: &Event) {
         match event {
-            Event::UserMessage(user) => self.messages.push(Message::User {
+            Event::UserMessage(user) => self.push(Message::User {
                 content: user.content.clone(),
                 source: user.source.clone(),
             }),
-            Event::SteeringMessage(steering) => self.messages.push(Message::User {
+            Event::SteeringMessage(steering) => self.push(Message::User {
                 content: steering.content.clone(),
                 source: steering.source.clone(),
             }),
-            Event::ContextMessage(context) => self.messages.push(Message::Context {
+            Event::ContextMessage(context) => self.push(Message::Context {
                 text: context.text.clone(),
                 source: context.source.clone(),
             }),
@@ -56,24 +58,40 @@ impl History {
         }
     }
 
+    fn push(&mut self, message: Message) {
+        self.messages.push(Arc::new(message));
+    }
+
     fn assistant(&mut self, blocks: &[ReceivedBlock]) {
         self.last = self.messages.len();
         self.calls = Vec::new();
         for (block, received) in blocks.iter().enumerate() {
             if let ReceivedBlock::ToolCall { id, .. } = received {
                 let id = id.clone();
-                self.calls.push(CallSlot { block, id, started: false, answered: false });
+                self.calls.push(CallSlot {
+                    block,
+                    id,
+                    started: false,
+                    answered: false,
+                });
             }
         }
         let blocks = blocks.iter().map(show).collect();
-        self.messages.push(Message::Assistant { blocks });
+        self.push(Message::Assistant { blocks });
     }
 
     fn call(&mut self, call: &ToolCall) {
         let waits = |slot: &&mut CallSlot| slot.id == call.call_id && !slot.started;
-        let Some(slot) = self.calls.iter_mut().find(waits) else { return };
+        let Some(slot) = self.calls.iter_mut().find(waits) else {
+            return;
+        };
         slot.started = true;
-        let Some(Message::Assistant { blocks }) = self.messages.get_mut(self.last) else { return };
+        let Some(message) = self.messages.get_mut(self.last) else {
+            return;
+        };
+        let Message::Assistant { blocks } = Arc::make_mut(message) else {
+            return;
+        };
         if let Some(Block::ToolCall { arguments, .. }) = blocks.get_mut(slot.block) {
             *arguments = call.arguments.clone();
         }
@@ -81,24 +99,36 @@ impl History {
 
     fn result(&mut self, result: &ToolResult) {
         let waits = |slot: &CallSlot| slot.id == result.call_id && !slot.answered;
-        let Some(position) = self.calls.iter().position(waits) else { return };
-        let earlier = self.calls.iter().take(position).filter(|slot| slot.answered).count();
+        let Some(position) = self.calls.iter().position(waits) else {
+            return;
+        };
+        let earlier = self
+            .calls
+            .iter()
+            .take(position)
+            .filter(|slot| slot.answered)
+            .count();
         let at = (self.last + 1 + earlier).min(self.messages.len());
         if let Some(slot) = self.calls.get_mut(position) {
             slot.answered = true;
         }
-        self.messages.insert(at, Message::ToolResult {
+        let message = Message::ToolResult {
             call_id: result.call_id.clone(),
             content: result.content.clone(),
             is_error: result.is_error,
-        });
+        };
+        self.messages.insert(at, Arc::new(message));
     }
 }
 
 fn show(block: &ReceivedBlock) -> Block {
     match block {
         ReceivedBlock::Text { text } => Block::Text { text: text.clone() },
-        ReceivedBlock::ToolCall { id, name, arguments } => Block::ToolCall {
+        ReceivedBlock::ToolCall {
+            id,
+            name,
+            arguments,
+        } => Block::ToolCall {
             id: id.clone(),
             name: name.clone(),
             arguments: read_arguments(arguments),

@@ -85,13 +85,26 @@ mod tests {
     fn project_folders_are_distinct_and_short() {
         let long = format!("/{}", "x".repeat(400));
         let longer = format!("{long}y");
-        let paths = ["/a/b", "/a-b", "/a b", "/a%20b", "/a/b/", "/ä", long.as_str(), &longer];
+        let paths = [
+            "/a/b",
+            "/a-b",
+            "/a b",
+            "/a%20b",
+            "/a/b/",
+            "/ä",
+            long.as_str(),
+            &longer,
+        ];
         let names: Vec<String> = paths.iter().map(|p| project_folder(Path::new(p))).collect();
         let mut unique = names.clone();
         unique.sort();
         unique.dedup();
         assert_eq!(unique.len(), paths.len());
-        assert!(names.iter().all(|name| name.len() < 255 && !name.contains('/')));
+        assert!(
+            names
+                .iter()
+                .all(|name| name.len() < 255 && !name.contains('/'))
+        );
         assert_eq!(names[0], "-a-b");
     }
 

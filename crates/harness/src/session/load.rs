@@ -94,12 +94,21 @@ impl Replayed {
         let line: Line<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let next = self.entries.len() as u64;
         if line.seq != next {
-            return Err(format!("event {} stands where event {next} belongs", line.seq));
+            return Err(format!(
+                "event {} stands where event {next} belongs",
+                line.seq
+            ));
         }
         let event = read_event(&line)?;
-        self.relations.advance(&event).map_err(|rule| format!("{}: {rule}", line.kind))?;
+        self.relations
+            .advance(&event)
+            .map_err(|rule| format!("{}: {rule}", line.kind))?;
         self.history.apply(&event);
-        self.entries.push(Arc::new(Entry { seq: line.seq, time: line.time, event }));
+        self.entries.push(Arc::new(Entry {
+            seq: line.seq,
+            time: line.time,
+            event,
+        }));
         Ok(())
     }
 }
@@ -129,7 +138,10 @@ fn read_header(path: &Path, line: &[u8]) -> Result<Header, SessionError> {
     let Format { format } = serde_json::from_slice(line).map_err(corrupt)?;
     if format.as_u64() != Some(FORMAT) {
         let found = format.to_string();
-        return Err(SessionError::Format { path: path.to_owned(), found });
+        return Err(SessionError::Format {
+            path: path.to_owned(),
+            found,
+        });
     }
     serde_json::from_slice(line).map_err(corrupt)
 }

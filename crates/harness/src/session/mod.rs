@@ -40,7 +40,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::model::Message;
 pub use error::SessionError;
 pub use event::Event;
-pub(crate) use history::{History, read_arguments};
+use event::TurnEndReason;
+use history::History;
+pub(crate) use history::read_arguments;
 pub use id::{SessionId, project_folder};
 use load::{Header, Line};
 pub use place::Place;
@@ -100,7 +102,7 @@ pub struct View {
     /// Its events.
     pub entries: Vec<Arc<Entry>>,
     /// The conversation so far.
-    pub history: Vec<Message>,
+    pub history: Vec<Arc<Message>>,
     /// Bytes of a last line that was cut off (perhaps still being written); 0 for none.
     pub torn_bytes: u64,
 }
@@ -116,8 +118,10 @@ impl Session {
             created: now(),
             project: place.project.clone(),
         };
-        let line = serde_json::to_string(&header)
-            .map_err(|source| SessionError::Data { kind: "header".to_owned(), source })?;
+        let line = serde_json::to_string(&header).map_err(|source| SessionError::Data {
+            kind: "header".to_owned(),
+            source,
+        })?;
         let mut store = Store::File(LogFile::create(&path)?);
         store.append(&line)?;
         Ok(Self::with(id, place.project.clone(), State::empty(store)))
@@ -125,7 +129,11 @@ impl Session {
 
     /// Starts a new session that leaves nothing behind.
     pub fn ephemeral(project: impl Into<PathBuf>) -> Self {
-        Self::with(SessionId::new(), project.into(), State::empty(Store::Memory))
+        Self::with(
+            SessionId::new(),
+            project.into(),
+            State::empty(Store::Memory),
+        )
     }
 
     /// Opens the log file `path` to go on with it.
@@ -142,24 +150,28 @@ impl Session {
             file.end_line()?;
         }
         let repaired_turn = replayed.relations.open_turn();
-        let repairs = repair::closing_events(&replayed.relations);
         let header = replayed.header;
-        let session = Self::with(header.session, header.project, State {
-            store: Store::File(file),
-            entries: replayed.entries,
-            relations: replayed.relations,
-            history: replayed.history,
-        });
-        for event in repairs {
-            session.append(event)?;
-        }
-        Ok(Loaded { session, torn_bytes: replayed.torn, repaired_turn })
+        let session = Self::with(
+            header.session,
+            header.project,
+            State {
+                store: Store::File(file),
+                entries: replayed.entries,
+                relations: replayed.relations,
+                history: replayed.history,
+            },
+        );
+        session.close_turn(TurnEndReason::Interrupted)?;
+        Ok(Loaded {
+            session,
+            torn_bytes: replayed.torn,
+            repaired_turn,
+        })
     }
 
     /// Reads the log file `path` without opening, locking or repairing it.
     pub fn read(path: &Path) -> Result<View, SessionError> {
-        let bytes =
-            std::fs::read(path).map_err(|source| store::io_error("read", path, source))?;
+        let bytes = std::fs::read(path).map_err(|source| store::io_error("read", path, source))?;
         let replayed = load::replay(path, &bytes)?;
         Ok(View {
             id: replayed.header.session,
@@ -172,7 +184,12 @@ impl Session {
 
     fn with(id: SessionId, project: PathBuf, state: State) -> Self {
         let path = state.store.path().map(Path::to_owned);
-        Self(Arc::new(Inner { id, project, path, state: Mutex::new(state) }))
+        Self(Arc::new(Inner {
+            id,
+            project,
+            path,
+            state: Mutex::new(state),
+        }))
     }
 
     /// The session's id.
@@ -201,16 +218,28 @@ impl Session {
     }
 
     /// The conversation so far, as the next request carries it.
-    pub fn history(&self) -> Vec<Message> {
+    pub fn history(&self) -> Vec<Arc<Message>> {
         self.state().history.messages().to_vec()
     }
 
     /// Waits until everything appended so far is on disk.
     pub async fn checkpoint(&self) -> Result<(), SessionError> {
-        let Some((file, path)) = self.state().store.file() else { return Ok(()) };
+        let Some((file, path)) = self.state().store.file() else {
+            return Ok(());
+        };
         let synced = tokio::task::spawn_blocking(move || file.sync_data()).await;
         let synced = synced.unwrap_or_else(|lost| Err(std::io::Error::other(lost)));
         synced.map_err(|source| store::io_error("sync", &path, source))
+    }
+
+    /// Closes the open turn, whatever state it is in: a call without a result gets one that
+    /// says what is known about it, an open step ends. Without an open turn nothing happens.
+    pub(crate) fn close_turn(&self, reason: TurnEndReason) -> Result<(), SessionError> {
+        let mut state = self.state();
+        for event in repair::closing_events(&state.relations, reason) {
+            state.append(event)?;
+        }
+        Ok(())
     }
 
     /// Runs `look` on the rules' view of the log.
@@ -235,11 +264,17 @@ impl State {
 
     fn append(&mut self, event: Event) -> Result<u64, SessionError> {
         let mut relations = self.relations.clone();
-        relations.advance(&event).map_err(|message| SessionError::Relation {
-            kind: event.kind().to_owned(),
-            message,
-        })?;
-        let entry = Entry { seq: self.entries.len() as u64, time: now(), event };
+        relations
+            .advance(&event)
+            .map_err(|message| SessionError::Relation {
+                kind: event.kind().to_owned(),
+                message,
+            })?;
+        let entry = Entry {
+            seq: self.entries.len() as u64,
+            time: now(),
+            event,
+        };
         let line = entry.line().map_err(|source| SessionError::Data {
             kind: entry.event.kind().to_owned(),
             source,
@@ -273,12 +308,17 @@ impl Entry {
 
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Session").field("id", &self.0.id).field("path", &self.0.path).finish()
+        f.debug_struct("Session")
+            .field("id", &self.0.id)
+            .field("path", &self.0.path)
+            .finish()
     }
 }
 
 /// Milliseconds since 1970.
 fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

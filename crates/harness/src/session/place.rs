@@ -19,12 +19,17 @@ pub struct Place {
 impl Place {
     /// The place of `project` under `root`.
     pub fn new(root: impl Into<PathBuf>, project: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), project: project.into() }
+        Self {
+            root: root.into(),
+            project: project.into(),
+        }
     }
 
     /// The folder all of this project's sessions are in. It need not exist.
     pub fn folder(&self) -> PathBuf {
-        self.root.join("sessions").join(project_folder(&self.project))
+        self.root
+            .join("sessions")
+            .join(project_folder(&self.project))
     }
 
     /// The log file of one session. It need not exist.
@@ -44,7 +49,10 @@ impl Place {
         let mut ids = Vec::new();
         for entry in entries {
             let name = entry.map_err(|error| listing(&folder, error))?.file_name();
-            ids.extend(name.to_str().and_then(|name| name.parse::<SessionId>().ok()));
+            ids.extend(
+                name.to_str()
+                    .and_then(|name| name.parse::<SessionId>().ok()),
+            );
         }
         ids.sort_unstable_by(|one, other| other.cmp(one));
         Ok(ids)

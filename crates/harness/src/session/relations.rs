@@ -62,7 +62,10 @@ impl Relations {
     /// The open step, if a step is open.
     pub(crate) fn open_step(&self) -> Option<Step> {
         let open = self.open.as_ref().filter(|open| open.step_open)?;
-        Some(Step { turn: open.turn, step: open.step })
+        Some(Step {
+            turn: open.turn,
+            step: open.step,
+        })
     }
 
     /// The last turn that was opened, 0 before the first.
@@ -95,9 +98,10 @@ impl Relations {
             Event::PromptBlocked(blocked) => self.between_calls(blocked.turn),
             Event::ContextMessage(context) => self.between_calls(context.turn),
             Event::SteeringMessage(steering) => self.between_calls(steering.turn),
-            Event::RequestHeader(header) => {
-                self.in_step(Step { turn: header.turn, step: header.step })
-            }
+            Event::RequestHeader(header) => self.in_step(Step {
+                turn: header.turn,
+                step: header.step,
+            }),
             Event::Notice(notice) => self.names_open_turn(notice.turn),
             Event::Extension(extension) => self.extension(extension),
             Event::SessionStart(_) | Event::SessionEnd(_) => {
@@ -146,15 +150,24 @@ impl Relations {
             return Err(format!("turn {} is still open", open.turn));
         }
         let next = self.last_turn + 1;
-        require(turn == next, || format!("the next turn is {next}, not {turn}"))?;
+        require(turn == next, || {
+            format!("the next turn is {next}, not {turn}")
+        })?;
         self.last_turn = turn;
-        self.open = Some(OpenTurn { turn, step: 0, step_open: false, spoken: 0 });
+        self.open = Some(OpenTurn {
+            turn,
+            step: 0,
+            step_open: false,
+            spoken: 0,
+        });
         Ok(())
     }
 
     fn turn_end(&mut self, end: &TurnEnd) -> Checked {
         let open = self.turn(end.turn)?;
-        require(!open.step_open, || format!("step {} is still open", open.step))?;
+        require(!open.step_open, || {
+            format!("step {} is still open", open.step)
+        })?;
         match (&end.reason, self.calls.as_slice()) {
             (TurnEndReason::Deferred { call_id, .. }, [call]) if call.id == *call_id => {}
             (TurnEndReason::Deferred { call_id, .. }, _) => {
@@ -169,9 +182,13 @@ impl Relations {
 
     fn step_start(&mut self, at: Step) -> Checked {
         let open = self.turn(at.turn)?;
-        require(!open.step_open, || format!("step {} is still open", open.step))?;
+        require(!open.step_open, || {
+            format!("step {} is still open", open.step)
+        })?;
         let next = open.step + 1;
-        require(at.step == next, || format!("the next step is {next}, not {}", at.step))?;
+        require(at.step == next, || {
+            format!("the next step is {next}, not {}", at.step)
+        })?;
         if let Some(open) = &mut self.open {
             open.step = at.step;
             open.step_open = true;
@@ -195,10 +212,18 @@ impl Relations {
     }
 
     fn assistant(&mut self, message: &AssistantMessage) -> Checked {
-        self.in_step(Step { turn: message.turn, step: message.step })?;
-        let spoken = self.open.as_ref().is_some_and(|open| open.spoken == open.step);
+        self.in_step(Step {
+            turn: message.turn,
+            step: message.step,
+        })?;
+        let spoken = self
+            .open
+            .as_ref()
+            .is_some_and(|open| open.spoken == open.step);
         require(!spoken, || "the step already has its message".to_owned())?;
-        require(self.calls.is_empty(), || "a deferred call is still open".to_owned())?;
+        require(self.calls.is_empty(), || {
+            "a deferred call is still open".to_owned()
+        })?;
         self.calls = received_calls(&message.blocks);
         if let Some(open) = &mut self.open {
             open.spoken = message.step;
@@ -207,20 +232,31 @@ impl Relations {
     }
 
     fn call(&mut self, call: &ToolCall) -> Checked {
-        self.in_step(Step { turn: call.turn, step: call.step })?;
+        self.in_step(Step {
+            turn: call.turn,
+            step: call.step,
+        })?;
         let open = self
             .calls
             .iter_mut()
             .find(|open| open.id == call.call_id && !open.started)
             .ok_or_else(|| format!("no call {} waits to be started", call.call_id))?;
-        require(open.name == call.name, || format!("the model called {}", open.name))?;
+        require(open.name == call.name, || {
+            format!("the model called {}", open.name)
+        })?;
         open.started = true;
         Ok(())
     }
 
     fn result(&mut self, result: &ToolResult) -> Checked {
-        self.in_step(Step { turn: result.turn, step: result.step })?;
-        let never = result.error.as_ref().is_some_and(|e| e.code == code::TOOL_NOT_STARTED);
+        self.in_step(Step {
+            turn: result.turn,
+            step: result.step,
+        })?;
+        let never = result
+            .error
+            .as_ref()
+            .is_some_and(|e| e.code == code::TOOL_NOT_STARTED);
         let position = self
             .calls
             .iter()
@@ -235,7 +271,11 @@ impl Relations {
 pub(crate) fn received_calls(blocks: &[ReceivedBlock]) -> Vec<OpenCall> {
     let call = |block: &ReceivedBlock| match block {
         ReceivedBlock::Text { .. } => None,
-        ReceivedBlock::ToolCall { id, name, arguments } => Some(OpenCall {
+        ReceivedBlock::ToolCall {
+            id,
+            name,
+            arguments,
+        } => Some(OpenCall {
             id: id.clone(),
             name: name.clone(),
             arguments: arguments.clone(),

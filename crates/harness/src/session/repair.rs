@@ -11,17 +11,23 @@ const OUTCOME_UNKNOWN: &str = "Error: the process ended while this tool call was
     outcome is unknown. Call it again only if it just reads or may safely run twice; otherwise \
     look at what it changed first, or ask the user.";
 
-/// The events that close the open turn, in order; none when no turn is open.
+/// The events that close the open turn for `reason`, in order; none when no turn is open.
 ///
 /// Every unanswered call of the open step gets a result that tells the model what is known about
 /// it. A call that had been deferred and was not yet taken up stays deferred.
-pub(super) fn closing_events(relations: &Relations) -> Vec<Event> {
-    let Some(turn) = relations.open_turn() else { return Vec::new() };
+pub(super) fn closing_events(relations: &Relations, mut reason: TurnEndReason) -> Vec<Event> {
+    let Some(turn) = relations.open_turn() else {
+        return Vec::new();
+    };
     let step = relations.open_step();
     let mut events = Vec::new();
-    let mut reason = TurnEndReason::Interrupted;
-    if let Some(call) = relations.waiting_deferred() {
-        reason = TurnEndReason::Deferred { call_id: call.id.clone(), reason: None };
+    if matches!(reason, TurnEndReason::Deferred { .. }) {
+        // The call that was put off is the one that stays open.
+    } else if let Some(call) = relations.waiting_deferred() {
+        reason = TurnEndReason::Deferred {
+            call_id: call.id.clone(),
+            reason: None,
+        };
     } else if let Some(at) = step {
         events.extend(relations.calls().iter().map(|call| lost(call, at)));
     }

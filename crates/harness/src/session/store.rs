@@ -81,7 +81,12 @@ impl LogFile {
     fn locked(path: &Path, file: File, len: u64) -> Result<Self, SessionError> {
         let path = path.to_owned();
         match file.try_lock() {
-            Ok(()) => Ok(Self { path, file: Arc::new(file), len, broken: None }),
+            Ok(()) => Ok(Self {
+                path,
+                file: Arc::new(file),
+                len,
+                broken: None,
+            }),
             Err(TryLockError::WouldBlock) => Err(SessionError::Locked { path }),
             Err(TryLockError::Error(source)) => Err(io_error("lock", &path, source)),
         }
@@ -94,7 +99,9 @@ impl LogFile {
 
     /// Says that the file's first `len` bytes are whole lines and drops the rest.
     pub(super) fn keep(&mut self, len: u64) -> Result<(), SessionError> {
-        self.file.set_len(len).map_err(|source| io_error("repair", &self.path, source))?;
+        self.file
+            .set_len(len)
+            .map_err(|source| io_error("repair", &self.path, source))?;
         self.len = len;
         Ok(())
     }
@@ -106,7 +113,10 @@ impl LogFile {
 
     fn append(&mut self, line: &str) -> Result<(), SessionError> {
         if let Some(first) = &self.broken {
-            return Err(SessionError::Closed { path: self.path.clone(), first: first.clone() });
+            return Err(SessionError::Closed {
+                path: self.path.clone(),
+                first: first.clone(),
+            });
         }
         let mut bytes = String::with_capacity(line.len() + 1);
         bytes.push_str(line);
@@ -131,7 +141,11 @@ impl LogFile {
 }
 
 pub(super) fn io_error(what: &'static str, path: &Path, source: io::Error) -> SessionError {
-    SessionError::Io { what, path: path.to_owned(), source }
+    SessionError::Io {
+        what,
+        path: path.to_owned(),
+        source,
+    }
 }
 
 #[cfg(unix)]

@@ -57,10 +57,27 @@ pub(super) struct Draft {
 
 impl Proposal {
     pub(super) fn new(draft: Draft) -> Self {
-        let Draft { token, call_id, name, written, tool, facts, signal } = draft;
+        let Draft {
+            token,
+            call_id,
+            name,
+            written,
+            tool,
+            facts,
+            signal,
+        } = draft;
         let (arguments, validity) = fit(tool.as_deref(), &written);
-        let proposed =
-            Proposed { token, call_id, name, written, arguments, validity, tool, facts, signal };
+        let proposed = Proposed {
+            token,
+            call_id,
+            name,
+            written,
+            arguments,
+            validity,
+            tool,
+            facts,
+            signal,
+        };
         Self(Arc::new(proposed))
     }
 
@@ -114,7 +131,11 @@ impl Proposal {
     pub fn effects(&self) -> Effects {
         let cwd = &self.0.facts.cwd;
         let effects = |known: &Arc<Registered>| known.tool.effects(self.arguments(), cwd);
-        self.0.tool.as_ref().filter(|_| self.is_valid()).map_or(Effects::Unknown, effects)
+        self.0
+            .tool
+            .as_ref()
+            .filter(|_| self.is_valid())
+            .map_or(Effects::Unknown, effects)
     }
 
     /// The same call with other arguments, checked anew. This is what a rewriter hands
@@ -139,18 +160,25 @@ impl Proposal {
         self.0.tool.as_ref()
     }
 
-    pub(super) fn concurrency_safe(&self) -> bool {
+    /// Whether the call may overlap with other such calls. Only a valid call of a tool that says
+    /// so may.
+    pub fn is_concurrency_safe(&self) -> bool {
         self.is_valid()
-            && self.tool().is_some_and(|known| known.tool.concurrency_safe(self.arguments()))
+            && self
+                .tool()
+                .is_some_and(|known| known.tool.concurrency_safe(self.arguments()))
     }
 }
 
 /// Fills in a tool's defaults and checks the result against its schema.
 fn fit(tool: Option<&Registered>, arguments: &Json) -> (Json, Validity) {
-    let Some(known) = tool else { return (arguments.clone(), Validity::UnknownTool) };
+    let Some(known) = tool else {
+        return (arguments.clone(), Validity::UnknownTool);
+    };
     let defaults = known.tool.defaults().iter();
-    let filled = defaults
-        .fold(arguments.clone(), |filled, (key, value)| filled.with_default(key, value));
+    let filled = defaults.fold(arguments.clone(), |filled, (key, value)| {
+        filled.with_default(key, value)
+    });
     match known.schema.violations(filled.value()) {
         violations if violations.is_empty() => (filled, Validity::Valid),
         violations => (arguments.clone(), Validity::InvalidArguments(violations)),
@@ -185,7 +213,11 @@ impl Call {
         rewritten_by: Vec<Source>,
         denied: Option<DeniedNote>,
     ) -> Self {
-        Self(Arc::new(Sealed { proposal, rewritten_by, denied }))
+        Self(Arc::new(Sealed {
+            proposal,
+            rewritten_by,
+            denied,
+        }))
     }
 
     /// The pipeline's identity of the call, the same as the proposal's.
@@ -240,7 +272,11 @@ impl Call {
 
     /// Whether `value` could be this tool's own; the error says why not.
     pub fn check_value(&self, value: &Json) -> Result<(), String> {
-        let known = self.0.proposal.tool().ok_or_else(|| "there is no such tool".to_owned())?;
+        let known = self
+            .0
+            .proposal
+            .tool()
+            .ok_or_else(|| "there is no such tool".to_owned())?;
         known.tool.check_value(value)
     }
 

@@ -32,5 +32,8 @@ fn name(code: &str) -> &'static str {
 
 /// The identity of an error with one of our codes.
 pub(crate) fn info(code: &str) -> ErrorInfo {
-    ErrorInfo { name: name(code).to_owned(), code: code.to_owned() }
+    ErrorInfo {
+        name: name(code).to_owned(),
+        code: code.to_owned(),
+    }
 }

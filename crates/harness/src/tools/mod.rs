@@ -25,6 +25,7 @@
 mod call;
 pub mod code;
 mod outcome;
+pub mod pipeline;
 mod registry;
 mod schema;
 mod seams;
@@ -34,10 +35,10 @@ mod workspace;
 pub use call::{Call, Proposal, Validity};
 pub use outcome::{Ending, Failure, Outcome, Success};
 pub use registry::{Registry, RegistryError};
+pub use seamline_seams::Token;
 pub use seams::{
     ApprovalAnswer, ApprovalQuestion, DenyCause, Dispatch, Post, PostDecision, PostEvent, Pre,
     PreDecision, Propose, ProposeDecision, ToolDenied, ToolResult, ToolSeams,
 };
-pub use seamline_seams::Token;
 pub use tool::{Effects, JsonTool, Tool, ToolContext, ToolError};
 pub use workspace::Workspace;

@@ -6,7 +6,7 @@ use super::code;
 use super::tool::ToolError;
 use crate::content::Content;
 use crate::json::Json;
-use crate::session::event::ErrorInfo;
+use crate::session::event::{self, ErrorInfo, Step};
 
 /// The result of a call, and text for the model that came with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +57,11 @@ impl Outcome {
     pub fn failed(message: impl Into<String>, code: Option<&str>) -> Self {
         let message = message.into();
         let content = Content::text(format!("Error: {message}"));
-        Self::from(Failure { message, error: code.map(code::info), content })
+        Self::from(Failure {
+            message,
+            error: code.map(code::info),
+            content,
+        })
     }
 
     /// What the model is shown.
@@ -75,8 +79,28 @@ impl Outcome {
 
     /// Whether the call failed with this code.
     pub fn has_code(&self, code: &str) -> bool {
-        let error = self.result.as_ref().err().and_then(|failure| failure.error.as_ref());
+        let error = self
+            .result
+            .as_ref()
+            .err()
+            .and_then(|failure| failure.error.as_ref());
         error.is_some_and(|error| error.code == code)
+    }
+
+    /// The line the log gets for the result of a call.
+    pub(crate) fn record(&self, call_id: &str, at: Step) -> event::ToolResult {
+        event::ToolResult {
+            turn: at.turn,
+            step: at.step,
+            call_id: call_id.to_owned(),
+            content: self.content().clone(),
+            is_error: self.is_error(),
+            error: self
+                .result
+                .as_ref()
+                .err()
+                .and_then(|failure| failure.error.clone()),
+        }
     }
 
     pub(super) fn set_content(&mut self, content: Content) {
@@ -91,19 +115,28 @@ impl Outcome {
     }
 
     pub(super) fn not_started() -> Self {
-        Self::failed("tool call aborted before dispatch", Some(code::ABORTED_BEFORE_DISPATCH))
+        Self::failed(
+            "tool call aborted before dispatch",
+            Some(code::ABORTED_BEFORE_DISPATCH),
+        )
     }
 }
 
 impl From<Success> for Outcome {
     fn from(success: Success) -> Self {
-        Self { result: Ok(success), contexts: Vec::new() }
+        Self {
+            result: Ok(success),
+            contexts: Vec::new(),
+        }
     }
 }
 
 impl From<Failure> for Outcome {
     fn from(failure: Failure) -> Self {
-        Self { result: Err(failure), contexts: Vec::new() }
+        Self {
+            result: Err(failure),
+            contexts: Vec::new(),
+        }
     }
 }
 

@@ -50,10 +50,16 @@ impl Registry {
     pub fn add_shared(&self, tool: Arc<dyn JsonTool>) -> Result<(), RegistryError> {
         let name = tool.name().to_owned();
         let text = tool.schema();
-        let schema = Schema::compile(&text)
-            .map_err(|message| RegistryError::Schema { name: name.clone(), message })?;
+        let schema = Schema::compile(&text).map_err(|message| RegistryError::Schema {
+            name: name.clone(),
+            message,
+        })?;
         let description = tool.description().to_owned();
-        let spec = ToolSpec { name: name.clone(), description, schema: Json::from_value(text) };
+        let spec = ToolSpec {
+            name: name.clone(),
+            description,
+            schema: Json::from_value(text),
+        };
         let mut tools = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if tools.iter().any(|known| known.spec.name == name) {
             return Err(RegistryError::Duplicate(name));
@@ -72,20 +78,30 @@ impl Registry {
 
     /// The tools as the model is told about them.
     pub fn specs(&self) -> Vec<ToolSpec> {
-        self.tools().iter().map(|known| known.spec.clone()).collect()
+        self.tools()
+            .iter()
+            .map(|known| known.spec.clone())
+            .collect()
     }
 
     pub(super) fn get(&self, name: &str) -> Option<Arc<Registered>> {
-        self.tools().into_iter().find(|known| known.spec.name == name)
+        self.tools()
+            .into_iter()
+            .find(|known| known.spec.name == name)
     }
 
     fn tools(&self) -> Vec<Arc<Registered>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.tools().iter().map(|known| &known.spec.name)).finish()
+        f.debug_list()
+            .entries(self.tools().iter().map(|known| &known.spec.name))
+            .finish()
     }
 }

@@ -8,12 +8,17 @@ pub(super) struct Schema(jsonschema::Validator);
 impl Schema {
     /// Compiles a schema; the error says what is wrong with it.
     pub(super) fn compile(schema: &Value) -> Result<Self, String> {
-        jsonschema::validator_for(schema).map(Self).map_err(|error| error.to_string())
+        jsonschema::validator_for(schema)
+            .map(Self)
+            .map_err(|error| error.to_string())
     }
 
     /// What is wrong with a value, one line each; empty when it fits.
     pub(super) fn violations(&self, value: &Value) -> Vec<String> {
-        self.0.iter_errors(value).map(|error| violation(&error)).collect()
+        self.0
+            .iter_errors(value)
+            .map(|error| violation(&error))
+            .collect()
     }
 }
 

@@ -92,7 +92,11 @@ pub struct ToolContext {
 impl ToolContext {
     /// A context for running a tool by hand.
     pub fn new(workspace: Workspace, signal: Signal) -> Self {
-        Self { workspace, signal, contexts: Arc::default() }
+        Self {
+            workspace,
+            signal,
+            contexts: Arc::default(),
+        }
     }
 
     /// Where to work.
@@ -107,7 +111,10 @@ impl ToolContext {
 
     /// Adds text for the model beside the result. It is kept when the tool fails afterwards.
     pub fn add_context(&self, context: Context) {
-        self.contexts.lock().unwrap_or_else(PoisonError::into_inner).push(context);
+        self.contexts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(context);
     }
 
     pub(super) fn take_contexts(&self) -> Vec<Context> {
@@ -128,13 +135,19 @@ pub struct ToolError {
 impl ToolError {
     /// A failure the model is shown as `Error: ` and the message.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), content: None }
+        Self {
+            message: message.into(),
+            content: None,
+        }
     }
 
     /// A failure whose message the model is shown as it is.
     pub fn verbatim(message: impl Into<String>) -> Self {
         let message = message.into();
-        Self { content: Some(Content::text(message.clone())), message }
+        Self {
+            content: Some(Content::text(message.clone())),
+            message,
+        }
     }
 }
 
@@ -189,11 +202,13 @@ impl<T: Tool> JsonTool for T {
     }
 
     fn concurrency_safe(&self, args: &Json) -> bool {
-        args.to::<T::Args>().is_ok_and(|args| Tool::concurrency_safe(self, &args))
+        args.to::<T::Args>()
+            .is_ok_and(|args| Tool::concurrency_safe(self, &args))
     }
 
     fn effects(&self, args: &Json, cwd: &Path) -> Effects {
-        args.to::<T::Args>().map_or(Effects::Unknown, |args| Tool::effects(self, &args, cwd))
+        args.to::<T::Args>()
+            .map_or(Effects::Unknown, |args| Tool::effects(self, &args, cwd))
     }
 
     fn run(&self, args: Json, context: ToolContext) -> BoxFuture<'_, Result<Json, ToolError>> {
@@ -208,7 +223,10 @@ impl<T: Tool> JsonTool for T {
     }
 
     fn check_value(&self, value: &Json) -> Result<(), String> {
-        value.to::<T::Value>().map(|_| ()).map_err(|error| error.to_string())
+        value
+            .to::<T::Value>()
+            .map(|_| ())
+            .map_err(|error| error.to_string())
     }
 
     fn render(&self, args: &Json, value: &Json) -> Result<Content, String> {

@@ -27,8 +27,14 @@ impl Workspace {
     /// A workspace whose current directory is the project itself. Give an absolute path.
     pub fn new(project: impl Into<PathBuf>) -> Self {
         let project = project.into();
-        let state = State { cwd: project.clone(), env: BTreeMap::new() };
-        Self(Arc::new(Inner { project, state: Mutex::new(state) }))
+        let state = State {
+            cwd: project.clone(),
+            env: BTreeMap::new(),
+        };
+        Self(Arc::new(Inner {
+            project,
+            state: Mutex::new(state),
+        }))
     }
 
     /// The project directory.
