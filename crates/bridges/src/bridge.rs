@@ -3,13 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use seamline_harness::agent::AgentSeams;
-use seamline_harness::tools::ToolSeams;
+use seamline_harness::agent::AgentHandle;
 use seamline_hooks::outcome::HaltRequest;
 use seamline_hooks::{DialectId, Engine, HandlerKey, Outcome};
-use seamline_seams::{Halt, Name, Notice, Riders, Scope, Source, Token, When};
+use seamline_seams::{Context, Halt, Name, Notice, Riders, Scope, Source, Token, When};
 
-use crate::record::{Log, Witness};
+use crate::record::Witness;
 use crate::tools::Remembered;
 
 /// What may be set about a bridge.
@@ -50,7 +49,7 @@ pub struct Bridge {
     /// Codex's SessionStart `continue: false`, answered at the first prompt.
     pub(crate) refused_start: Mutex<Option<HaltRequest>>,
     witness: Arc<dyn Witness>,
-    log: OnceLock<Arc<dyn Log>>,
+    agent: OnceLock<AgentHandle>,
 }
 
 impl Bridge {
@@ -70,13 +69,8 @@ impl Bridge {
             memory: Mutex::default(),
             refused_start: Mutex::default(),
             witness,
-            log: OnceLock::new(),
+            agent: OnceLock::new(),
         })
-    }
-
-    /// Where `hook/*` events go; until then they go nowhere. Only the first call counts.
-    pub fn bind_log(&self, log: Arc<dyn Log>) {
-        let _ = self.log.set(log);
     }
 
     /// The engine.
@@ -91,20 +85,54 @@ impl Bridge {
         self.engine.loaded().dialect
     }
 
-    /// Registers the bridge on every seam it answers. Disposing of `scope` removes it, ends its
-    /// running hooks and returns when none is left.
-    pub fn register(self: &Arc<Self>, scope: &Scope, agent: &AgentSeams, tools: &ToolSeams) {
-        self.register_tools(scope, tools);
-        self.register_approval(scope, tools);
-        self.register_session(scope, agent);
-        self.register_prompt(scope, agent);
-        self.register_stop(scope, agent);
-        let engine = Arc::clone(&self.engine);
-        let signal = scope.signal().clone();
+    /// Registers the bridge on every seam of the agent that it answers; `hook/*` events go into the
+    /// agent's log. A bridge serves one agent: a second registration is refused with `false`.
+    ///
+    /// Disposing of `scope` removes the bridge, ends its running hooks and returns when none is
+    /// left.
+    #[must_use = "a bridge that is not registered gates nothing"]
+    pub fn register(self: &Arc<Self>, scope: &Scope, agent: &AgentHandle) -> bool {
+        if self.agent.set(agent.clone()).is_err() {
+            return false;
+        }
+        self.register_tools(scope, agent.tool_seams());
+        self.register_approval(scope, agent.tool_seams());
+        self.register_session(scope, agent.seams());
+        self.register_prompt(scope, agent.seams());
+        self.register_stop(scope, agent.seams());
+        let (bridge, signal) = (Arc::clone(self), scope.signal().clone());
+        let agent = agent.clone();
         scope.spawn(async move {
-            signal.cancelled().await;
-            engine.dispose().await;
+            let told = bridge.tell_background(&agent);
+            tokio::select! {
+                () = told => {}
+                () = signal.cancelled() => bridge.engine.dispose().await,
+            }
         });
+        true
+    }
+
+    /// Hands on what handlers in background say when they end: contexts to the model at the next
+    /// step, messages to the user.
+    async fn tell_background(&self, agent: &AgentHandle) {
+        loop {
+            self.engine.background_ended().await;
+            for ended in self.engine.take_background() {
+                let source = self.source(&ended.run.handler.key);
+                let turn = agent.facts().turn.map(|turn| turn.number);
+                self.record_result(turn, &ended.run);
+                for text in ended.contexts {
+                    agent.inject(Context {
+                        source: source.clone(),
+                        text,
+                    });
+                }
+                if let Some(text) = ended.message {
+                    // A log that cannot be written is reported by the loop itself.
+                    let _ = agent.tell(Notice { source, text });
+                }
+            }
+        }
     }
 
     pub(crate) fn name(&self) -> Name {
@@ -122,8 +150,8 @@ impl Bridge {
         &self.witness
     }
 
-    pub(crate) fn log(&self) -> Option<&Arc<dyn Log>> {
-        self.log.get()
+    pub(crate) fn agent(&self) -> Option<&AgentHandle> {
+        self.agent.get()
     }
 
     /// Contexts, notices and the halt of an outcome, each with its source.
@@ -132,7 +160,7 @@ impl Bridge {
             contexts: outcome
                 .contexts
                 .iter()
-                .map(|by| seamline_seams::Context {
+                .map(|by| Context {
                     source: self.source(&by.by),
                     text: by.value.clone(),
                 })

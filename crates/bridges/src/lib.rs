@@ -31,7 +31,7 @@ mod tools;
 pub mod vocabulary;
 
 pub use bridge::{Bridge, BridgeOptions};
-pub use record::{Log, Witness};
+pub use record::Witness;
 
 /// The words that stand in for a reason where a hook that refuses has none.
 pub mod fallback {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use seamline_harness::json::Json;
 use seamline_hooks::outcome::Decision;
 use seamline_hooks::payload::Payload;
 use seamline_hooks::trace::{Run, RunStatus};
@@ -9,12 +10,6 @@ use seamline_hooks::{Fired, Handler};
 use serde_json::{Value, json};
 
 use crate::bridge::Bridge;
-
-/// Where `hook/*` events are kept. The harness stores them without knowing what they mean.
-pub trait Log: Send + Sync {
-    /// Appends one event; `turn` is the open turn, if any.
-    fn append(&self, kind: &str, turn: Option<u32>, data: Value);
-}
 
 /// Told of every firing that had handlers of its event, run or skipped: the terminal shows a line,
 /// `--debug-hooks` keeps files.
@@ -31,7 +26,6 @@ impl Witness for () {
 impl Bridge {
     /// `hook/invoked`, before the hook runs.
     pub(crate) fn record_invoked(&self, turn: Option<u32>, handler: &Handler) {
-        let Some(log) = self.log() else { return };
         let mut data = json!({
             "turn": turn,
             "point": handler.event,
@@ -41,12 +35,11 @@ impl Bridge {
         if let (Some(matcher), Some(object)) = (&handler.matcher, data.as_object_mut()) {
             object.insert("matcher".into(), json!(matcher));
         }
-        log.append("hook/invoked", turn, data);
+        self.append("hook/invoked", turn, data);
     }
 
     /// `hook/result`, when it has run.
     pub(crate) fn record_result(&self, turn: Option<u32>, run: &Run) {
-        let Some(log) = self.log() else { return };
         let mut data = json!({
             "turn": turn,
             "point": run.handler.event,
@@ -64,7 +57,14 @@ impl Bridge {
                 object.insert("stderrSummary".into(), json!(summary));
             }
         }
-        log.append("hook/result", turn, data);
+        self.append("hook/result", turn, data);
+    }
+
+    /// A log that cannot be written is reported by the loop itself, at its next own event.
+    fn append(&self, kind: &str, turn: Option<u32>, data: Value) {
+        if let Some(agent) = self.agent() {
+            let _ = agent.log_extension(kind, turn, Json::from(data));
+        }
     }
 }
 
