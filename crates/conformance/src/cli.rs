@@ -97,8 +97,10 @@ fn with_options(dialect: DialectId, options: &Options, program: &Path) -> i32 {
         Ok(rows) => rows,
         Err(error) => return fail(UNREADABLE, &error.to_string()),
     };
-    let rows: Vec<Row> =
-        rows.into_iter().filter(|row| row.id.starts_with(&options.only)).collect();
+    let rows: Vec<Row> = rows
+        .into_iter()
+        .filter(|row| row.id.starts_with(&options.only))
+        .collect();
     let played = match play_rows(dialect, rows, program, options.level) {
         Ok(played) => played,
         Err(why) => return fail(BROKEN, &why),
@@ -109,7 +111,11 @@ fn with_options(dialect: DialectId, options: &Options, program: &Path) -> i32 {
         print!("{}", report::text(dialect, &played));
     }
     let score = report::score(&played);
-    if score.passed == score.total { PASSED } else { FAILED }
+    if score.passed == score.total {
+        PASSED
+    } else {
+        FAILED
+    }
 }
 
 fn play_rows(

@@ -61,7 +61,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("conformance.md");
         assert_eq!(read(DialectId::Codex, &file), Ok(BTreeSet::new()));
-        let rows: String = (0..11).map(|n| format!("| codex | `c{n}` | w |\n")).collect();
+        let rows: String = (0..11)
+            .map(|n| format!("| codex | `c{n}` | w |\n"))
+            .collect();
         std::fs::write(&file, rows).unwrap();
         assert!(read(DialectId::Codex, &file).unwrap_err().contains("11"));
         assert!(read(DialectId::Claude, &file).is_ok());

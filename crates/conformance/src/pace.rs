@@ -35,7 +35,9 @@ impl Pace {
             found.look(part);
         }
         let scale = found.longest.map_or(1.0, |longest| LONGEST / longest);
-        let least = found.shortest_timeout.map_or(0.0, |shortest| SHORTEST_TIMEOUT / shortest);
+        let least = found
+            .shortest_timeout
+            .map_or(0.0, |shortest| SHORTEST_TIMEOUT / shortest);
         Self(scale.max(least).min(1.0))
     }
 
@@ -76,7 +78,9 @@ impl Pace {
         let by_environment = environment.iter().any(|name| {
             name.starts_with("CLAUDE_CODE_SESSIONEND") && handler.event == "SessionEnd"
         });
-        let default = row.map(|row| row.timeouts.default).filter(|_| !by_environment);
+        let default = row
+            .map(|row| row.timeouts.default)
+            .filter(|_| !by_environment);
         if let Some(timeout) = handler.timeout.or(default) {
             handler.timeout = Some(self.scaled(timeout.as_secs_f64()));
         }
@@ -103,8 +107,10 @@ impl Found {
         match (key, value.as_f64()) {
             ("sleep" | "child_sleep", Some(seconds)) => self.sleep(seconds),
             ("timeout", Some(seconds)) if seconds > 0.0 => {
-                self.shortest_timeout =
-                    Some(self.shortest_timeout.map_or(seconds, |shortest| shortest.min(seconds)));
+                self.shortest_timeout = Some(
+                    self.shortest_timeout
+                        .map_or(seconds, |shortest| shortest.min(seconds)),
+                );
             }
             ("child", None) if value != &Value::Bool(false) => self.sleep(CHILD_SLEEP),
             _ => self.look(value),

@@ -81,12 +81,24 @@ pub async fn play<L: Level + 'static>(
     let mut all = Vec::with_capacity(tasks.len());
     for (row, settled, task) in tasks {
         let problems = match task {
-            Some(task) => task.await.unwrap_or_else(|error| vec![unplayed(&error.to_string())]),
+            Some(task) => task
+                .await
+                .unwrap_or_else(|error| vec![unplayed(&error.to_string())]),
             None => Vec::new(),
         };
-        let by_play = if problems.is_empty() { Result::Passed } else { Result::Failed };
+        let by_play = if problems.is_empty() {
+            Result::Passed
+        } else {
+            Result::Failed
+        };
         let result = settled.unwrap_or(by_play);
-        all.push(Played { id: row.id, event: row.event, level: row.level, result, problems });
+        all.push(Played {
+            id: row.id,
+            event: row.event,
+            level: row.level,
+            result,
+            problems,
+        });
     }
     all
 }
@@ -120,5 +132,9 @@ async fn problems<L: Level>(
 }
 
 fn unplayed(why: &str) -> Mismatch {
-    Mismatch { key: "play", expected: Value::Null, got: why.into() }
+    Mismatch {
+        key: "play",
+        expected: Value::Null,
+        got: why.into(),
+    }
 }

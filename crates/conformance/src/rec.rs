@@ -57,11 +57,12 @@ fn sleep(args: impl Iterator<Item = String>) -> i32 {
 }
 
 fn seconds(word: &str) -> Option<f64> {
-    let unit = |suffix: &str, factor: f64| {
-        Some(word.strip_suffix(suffix)?.parse::<f64>().ok()? * factor)
-    };
+    let unit =
+        |suffix: &str, factor: f64| Some(word.strip_suffix(suffix)?.parse::<f64>().ok()? * factor);
     word.parse().ok().or_else(|| {
-        unit("s", 1.0).or_else(|| unit("m", 60.0)).or_else(|| unit("h", 3600.0))
+        unit("s", 1.0)
+            .or_else(|| unit("m", 60.0))
+            .or_else(|| unit("h", 3600.0))
     })
 }
 
@@ -71,7 +72,9 @@ pub fn record(name: &str) -> i32 {
     let Some(case) = std::env::var_os("CASE_DIR").map(PathBuf::from) else {
         return 0;
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
     let Ok(runtime) = runtime else {
         return 70;
     };
@@ -83,7 +86,11 @@ pub fn record(name: &str) -> i32 {
 }
 
 async fn until_signal(case: PathBuf, name: String) -> i32 {
-    let kinds = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
+    let kinds = [
+        SignalKind::terminate(),
+        SignalKind::interrupt(),
+        SignalKind::hangup(),
+    ];
     let [Ok(mut term), Ok(mut int), Ok(mut hup)] = kinds.map(signal) else {
         return 70;
     };
@@ -98,7 +105,10 @@ async fn until_signal(case: PathBuf, name: String) -> i32 {
             _ = hup.recv() => {}
         }
         if !is_true(&behaviour, "ignore_term") {
-            let text = behaviour.get("stdout_on_term").and_then(Value::as_str).unwrap_or("");
+            let text = behaviour
+                .get("stdout_on_term")
+                .and_then(Value::as_str)
+                .unwrap_or("");
             write_all(&mut io::stdout(), text);
             return 143;
         }
@@ -122,7 +132,12 @@ impl Steps {
             one => one,
         };
         let behaviour = behaviour.as_object().cloned().unwrap_or_default();
-        Self { notes, name: name.to_owned(), behaviour, pace: Pace::from_env() }
+        Self {
+            notes,
+            name: name.to_owned(),
+            behaviour,
+            pace: Pace::from_env(),
+        }
     }
 
     fn run(&self) -> i32 {
@@ -132,7 +147,11 @@ impl Steps {
         self.note(&input);
         self.start_child();
         self.append_env();
-        let out = self.behaviour.get("stdout").map(python_dumps_or_text).unwrap_or_default();
+        let out = self
+            .behaviour
+            .get("stdout")
+            .map(python_dumps_or_text)
+            .unwrap_or_default();
         let early = is_true(&self.behaviour, "early");
         if early {
             write_all(&mut io::stdout(), &out);
@@ -144,10 +163,18 @@ impl Steps {
         if !early {
             write_all(&mut io::stdout(), &out);
         }
-        let err = self.behaviour.get("stderr").and_then(Value::as_str).unwrap_or("");
+        let err = self
+            .behaviour
+            .get("stderr")
+            .and_then(Value::as_str)
+            .unwrap_or("");
         write_all(&mut io::stderr(), err);
         self.finished();
-        let exit = self.behaviour.get("exit").and_then(Value::as_i64).unwrap_or(0);
+        let exit = self
+            .behaviour
+            .get("exit")
+            .and_then(Value::as_i64)
+            .unwrap_or(0);
         i32::try_from(exit).unwrap_or(70)
     }
 
@@ -167,11 +194,24 @@ impl Steps {
             _ => return,
         };
         let seconds = self.behaviour.get("child_sleep").and_then(Value::as_f64);
-        let time = self.pace.scaled(seconds.unwrap_or(CHILD_SLEEP)).as_secs_f64();
-        let output = || if quiet { Stdio::null() } else { Stdio::inherit() };
+        let time = self
+            .pace
+            .scaled(seconds.unwrap_or(CHILD_SLEEP))
+            .as_secs_f64();
+        let output = || {
+            if quiet {
+                Stdio::null()
+            } else {
+                Stdio::inherit()
+            }
+        };
         // Not our own `sleep`: the time is scaled already, and the child must outlive us.
         let mut command = Command::new("/bin/sleep");
-        command.arg(time.to_string()).stdin(Stdio::null()).stdout(output()).stderr(output());
+        command
+            .arg(time.to_string())
+            .stdin(Stdio::null())
+            .stdout(output())
+            .stderr(output());
         let _ = command.spawn();
     }
 
@@ -187,8 +227,15 @@ impl Steps {
     /// Waits until everyone before us in this round's order has finished and is gone.
     fn wait_for_turn(&self) {
         let round = read_json(&self.notes.join("round.json"));
-        let order = round.get("order").and_then(Value::as_array).cloned().unwrap_or_default();
-        let before = order.iter().filter_map(Value::as_str).take_while(|name| *name != self.name);
+        let order = round
+            .get("order")
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default();
+        let before = order
+            .iter()
+            .filter_map(Value::as_str)
+            .take_while(|name| *name != self.name);
         let mine = order.iter().any(|name| name.as_str() == Some(&self.name));
         if !mine {
             return;
@@ -237,7 +284,11 @@ fn ended(pid: i64) -> bool {
 fn this_call(notes: &Path, name: &str, calls: &[Value]) -> Value {
     let taken = |n: &usize| {
         let file = notes.join(format!("call-{name}.{n}"));
-        OpenOptions::new().write(true).create_new(true).open(file).is_err()
+        OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(file)
+            .is_err()
     };
     let n = (0..10_000).find(|n| !taken(n)).unwrap_or(usize::MAX);
     calls.get(n).or(calls.last()).cloned().unwrap_or_default()
@@ -281,7 +332,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let calls = [json!({"exit": 1}), json!({"exit": 2})];
         let exits: Vec<_> = (0..3)
-            .map(|_| this_call(folder.path(), "A", &calls)["exit"].as_i64().unwrap())
+            .map(|_| {
+                this_call(folder.path(), "A", &calls)["exit"]
+                    .as_i64()
+                    .unwrap()
+            })
             .collect();
         assert_eq!(exits, [1, 2, 2]);
         assert_eq!(this_call(folder.path(), "B", &calls)["exit"], 1);

@@ -30,7 +30,10 @@ impl Score {
 /// The score of all cases.
 #[must_use]
 pub fn score(played: &[Played]) -> Score {
-    scores(played, |_| String::new()).into_values().next().unwrap_or_default()
+    scores(played, |_| String::new())
+        .into_values()
+        .next()
+        .unwrap_or_default()
 }
 
 /// Scores of the groups that `key` makes.
@@ -47,7 +50,10 @@ pub fn scores(played: &[Played], key: impl Fn(&Played) -> String) -> BTreeMap<St
 #[must_use]
 pub fn last_line(dialect: DialectId, played: &[Played]) -> String {
     let Score { passed, total } = score(played);
-    let documented = played.iter().filter(|one| one.result == Result::Documented).count();
+    let documented = played
+        .iter()
+        .filter(|one| one.result == Result::Documented)
+        .count();
     format!("{dialect}: {passed} of {total} passed ({documented} documented)")
 }
 
@@ -57,10 +63,27 @@ pub fn text(dialect: DialectId, played: &[Played]) -> String {
     let mut out = String::new();
     for one in played.iter().filter(|one| one.result == Result::Failed) {
         // Writing to a string does not fail.
-        let _ = writeln!(out, "FAILED {} ({}, {})", one.id, one.event, one.level.as_str());
+        let _ = writeln!(
+            out,
+            "FAILED {} ({}, {})",
+            one.id,
+            one.event,
+            one.level.as_str()
+        );
         for problem in &one.problems {
-            let _ = writeln!(out, "  {}: expected {}", problem.key, shown(&problem.expected));
-            let _ = writeln!(out, "  {:1$}  got      {2}", "", problem.key.len(), shown(&problem.got));
+            let _ = writeln!(
+                out,
+                "  {}: expected {}",
+                problem.key,
+                shown(&problem.expected)
+            );
+            let _ = writeln!(
+                out,
+                "  {:1$}  got      {2}",
+                "",
+                problem.key.len(),
+                shown(&problem.got)
+            );
         }
     }
     let by_event = scores(played, |one| one.event.clone());
@@ -84,7 +107,8 @@ fn shown(value: &Value) -> String {
 #[must_use]
 pub fn json(dialect: DialectId, played: &[Played]) -> Value {
     let table = |scores: BTreeMap<String, Score>| -> Value {
-        let row = |(name, s): (String, Score)| (name, json!({"passed": s.passed, "total": s.total}));
+        let row =
+            |(name, s): (String, Score)| (name, json!({"passed": s.passed, "total": s.total}));
         Value::Object(scores.into_iter().map(row).collect())
     };
     let Score { passed, total } = score(played);
@@ -117,17 +141,39 @@ mod tests {
     use crate::compare::Mismatch;
 
     fn played(id: &str, result: Result) -> Played {
-        let problem = Mismatch { key: "fires", expected: json!(["A"]), got: json!([]) };
-        let problems = if result == Result::Failed { vec![problem] } else { Vec::new() };
+        let problem = Mismatch {
+            key: "fires",
+            expected: json!(["A"]),
+            got: json!([]),
+        };
+        let problems = if result == Result::Failed {
+            vec![problem]
+        } else {
+            Vec::new()
+        };
         let (event, level) = ("Stop".to_owned(), CaseLevel::Turn);
-        Played { id: id.to_owned(), event, level, result, problems }
+        Played {
+            id: id.to_owned(),
+            event,
+            level,
+            result,
+            problems,
+        }
     }
 
     #[test]
     fn skipped_and_documented_cases_are_in_neither_number() {
-        let all = [Result::Passed, Result::Failed, Result::Skipped, Result::Documented];
+        let all = [
+            Result::Passed,
+            Result::Failed,
+            Result::Skipped,
+            Result::Documented,
+        ];
         let all: Vec<_> = all.into_iter().map(|result| played("x", result)).collect();
-        assert_eq!(last_line(DialectId::Codex, &all), "codex: 1 of 2 passed (1 documented)");
+        assert_eq!(
+            last_line(DialectId::Codex, &all),
+            "codex: 1 of 2 passed (1 documented)"
+        );
         let value = json(DialectId::Codex, &all);
         assert_eq!(value["events"]["Stop"], json!({"passed": 1, "total": 2}));
         assert_eq!(value["cases"][1]["problems"][0]["key"], "fires");

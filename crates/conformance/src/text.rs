@@ -29,7 +29,12 @@ pub fn expand(value: Value) -> Value {
 }
 
 fn long_string(map: &serde_json::Map<String, Value>) -> Option<String> {
-    match (map.len(), map.get("repeat"), map.get("times"), map.get("concat")) {
+    match (
+        map.len(),
+        map.get("repeat"),
+        map.get("times"),
+        map.get("concat"),
+    ) {
         (2, Some(Value::String(unit)), Some(times), None) => {
             Some(unit.repeat(usize::try_from(times.as_u64()?).ok()?))
         }
@@ -52,14 +57,17 @@ pub fn unshorten(value: &Value) -> Value {
 }
 
 fn written_out(text: &str) -> String {
-    static RUN: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"<(.)\*(\d{2,8})>").ok());
+    static RUN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"<(.)\*(\d{2,8})>").ok());
     let Some(pattern) = RUN.as_ref().filter(|_| text.contains('*')) else {
         return text.to_owned();
     };
     let long = |found: &Captures<'_>| {
-        let (unit, times) = (found.get(1), found.get(2).and_then(|n| n.as_str().parse().ok()));
-        unit.map_or("", |unit| unit.as_str()).repeat(times.unwrap_or(1))
+        let (unit, times) = (
+            found.get(1),
+            found.get(2).and_then(|n| n.as_str().parse().ok()),
+        );
+        unit.map_or("", |unit| unit.as_str())
+            .repeat(times.unwrap_or(1))
     };
     pattern.replace_all(text, long).into_owned()
 }
@@ -122,7 +130,9 @@ impl Names {
             Value::String(text) => Value::String(self.fill(text)),
             Value::Array(items) => items.iter().map(|v| self.fill_value(v)).collect(),
             Value::Object(map) => Value::Object(
-                map.iter().map(|(k, v)| (self.fill(k), self.fill_value(v))).collect(),
+                map.iter()
+                    .map(|(k, v)| (self.fill(k), self.fill_value(v)))
+                    .collect(),
             ),
             other => other.clone(),
         }
@@ -176,7 +186,10 @@ mod tests {
         let mut names = Names::default();
         names.set("CASE", "/c");
         names.set("CWD", "/c/cwd");
-        assert_eq!(names.fill("$CASE/x $CASE_DIR $CWD. $$CWD ${CWD} $"), "/c/x $CASE_DIR /c/cwd. $/c/cwd ${CWD} $");
+        assert_eq!(
+            names.fill("$CASE/x $CASE_DIR $CWD. $$CWD ${CWD} $"),
+            "/c/x $CASE_DIR /c/cwd. $/c/cwd ${CWD} $"
+        );
     }
 
     #[test]
@@ -191,6 +204,9 @@ mod tests {
     fn values_are_filled_with_their_keys() {
         let mut names = Names::default();
         names.set("CWD", "/p");
-        assert_eq!(names.fill_value(&json!({"$CWD": ["$CWD/a", 1]})), json!({"/p": ["/p/a", 1]}));
+        assert_eq!(
+            names.fill_value(&json!({"$CWD": ["$CWD/a", 1]})),
+            json!({"/p": ["/p/a", 1]})
+        );
     }
 }

@@ -128,8 +128,16 @@ const FOR_READING: &[&str] = &[
 ];
 
 /// Fields of one start that are read at the turn level only.
-const OF_A_START: &[&str] =
-    &["prompts", "cli_args", "scripts", "rules", "stdin", "default_reply", "env", "mode"];
+const OF_A_START: &[&str] = &[
+    "prompts",
+    "cli_args",
+    "scripts",
+    "rules",
+    "stdin",
+    "default_reply",
+    "env",
+    "mode",
+];
 
 /// What a recorder can be told to do.
 const BEHAVIOUR: &[&str] = &[
@@ -148,13 +156,21 @@ const BEHAVIOUR: &[&str] = &[
 impl ClaudeCase {
     /// Keys the runner does not know.
     pub(super) fn unknown(&self) -> Vec<String> {
-        let own = self.extra.keys().filter(|key| !FOR_READING.contains(&key.as_str())).cloned();
+        let own = self
+            .extra
+            .keys()
+            .filter(|key| !FOR_READING.contains(&key.as_str()))
+            .cloned();
         let starts = self.invocations.iter().flat_map(|start| start.extra.keys());
         let starts = starts.filter(|key| !OF_A_START.contains(&key.as_str()));
         let behave = [&self.behave].into_iter();
         let behave = behave.chain(self.invocations.iter().map(|start| &start.behave));
         own.chain(starts.map(|key| format!("invocations.{key}")))
-            .chain(behave.flatten().flat_map(|(_, value)| behaviour_keys(value)))
+            .chain(
+                behave
+                    .flatten()
+                    .flat_map(|(_, value)| behaviour_keys(value)),
+            )
             .chain(self.expect.unknown())
             .collect()
     }
@@ -162,14 +178,19 @@ impl ClaudeCase {
     /// Whether a tool was named that answers permission questions.
     #[must_use]
     pub fn has_prompt_tool(&self) -> bool {
-        self.cli_args.iter().any(|arg| arg == "--permission-prompt-tool")
+        self.cli_args
+            .iter()
+            .any(|arg| arg == "--permission-prompt-tool")
     }
 
     /// After how many seconds a permission question is answered by the driver, or by the prompt
     /// tool of the test server.
     #[must_use]
     pub fn answers_after(&self) -> Option<f64> {
-        let driver = self.answers.as_ref().and_then(|answers| answers.get("after_s")?.as_f64());
+        let driver = self
+            .answers
+            .as_ref()
+            .and_then(|answers| answers.get("after_s")?.as_f64());
         let tool = self.cli_args.iter().any(|arg| arg == "mcp__tiny__perm");
         driver.or(tool.then_some(0.7))
     }

@@ -129,7 +129,11 @@ const FOR_READING: &[&str] = &[
 impl CodexCase {
     /// Keys the runner does not know.
     pub(super) fn unknown(&self) -> Vec<String> {
-        let own = self.extra.keys().filter(|key| !FOR_READING.contains(&key.as_str())).cloned();
+        let own = self
+            .extra
+            .keys()
+            .filter(|key| !FOR_READING.contains(&key.as_str()))
+            .cloned();
         let turns = self.script.iter().flat_map(turn_keys);
         own.chain(self.expect.unknown()).chain(turns).collect()
     }
@@ -149,14 +153,35 @@ impl CodexCase {
 
 /// Keys of one scripted turn that the runner does not know.
 fn turn_keys(turn: &Value) -> Vec<String> {
-    const TURN: &[&str] = &["items", "delay", "match", "not_match", "usage", "status", "cut"];
-    const ITEM: &[&str] =
-        &["text", "phase", "call", "args", "id", "namespace", "custom", "input", "sleep"];
+    const TURN: &[&str] = &[
+        "items",
+        "delay",
+        "match",
+        "not_match",
+        "usage",
+        "status",
+        "cut",
+    ];
+    const ITEM: &[&str] = &[
+        "text",
+        "phase",
+        "call",
+        "args",
+        "id",
+        "namespace",
+        "custom",
+        "input",
+        "sleep",
+    ];
     let (mut unknown, items) = match (turn, turn.get("items")) {
         (Value::Array(items), _) => (Vec::new(), items.clone()),
         (_, Some(Value::Array(items))) => (unknown_keys("script", turn, TURN), items.clone()),
         _ => (Vec::new(), vec![turn.clone()]),
     };
-    unknown.extend(items.iter().flat_map(|item| unknown_keys("script", item, ITEM)));
+    unknown.extend(
+        items
+            .iter()
+            .flat_map(|item| unknown_keys("script", item, ITEM)),
+    );
     unknown
 }

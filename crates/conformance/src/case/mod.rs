@@ -42,7 +42,9 @@ impl CaseLevel {
     }
 
     fn from_word(word: &str) -> Option<Self> {
-        [Self::Turn, Self::Engine, Self::Skip].into_iter().find(|level| level.as_str() == word)
+        [Self::Turn, Self::Engine, Self::Skip]
+            .into_iter()
+            .find(|level| level.as_str() == word)
     }
 }
 
@@ -108,8 +110,10 @@ pub enum ReadError {
 /// When the file cannot be read, or a line of it is not one JSON object with an `id` and a known
 /// `level`.
 pub fn read(dialect: DialectId, path: &Path) -> Result<Vec<Row>, ReadError> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|source| ReadError::File { path: path.to_owned(), source })?;
+    let text = std::fs::read_to_string(path).map_err(|source| ReadError::File {
+        path: path.to_owned(),
+        source,
+    })?;
     parse(dialect, &text).map_err(|(line, message)| ReadError::Line {
         path: path.to_owned(),
         line,
@@ -119,20 +123,30 @@ pub fn read(dialect: DialectId, path: &Path) -> Result<Vec<Row>, ReadError> {
 
 /// Parses a case file; the error is a line number from 1 and what is wrong there.
 fn parse(dialect: DialectId, text: &str) -> Result<Vec<Row>, (usize, String)> {
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    lines.map(|(n, line)| row(dialect, line).map_err(|message| (n + 1, message))).collect()
+    let lines = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty());
+    lines
+        .map(|(n, line)| row(dialect, line).map_err(|message| (n + 1, message)))
+        .collect()
 }
 
 fn row(dialect: DialectId, line: &str) -> Result<Row, String> {
-    let map: Map<String, Value> = serde_json::from_str(line)
-        .map_err(|error| format!("not one JSON object: {error}"))?;
+    let map: Map<String, Value> =
+        serde_json::from_str(line).map_err(|error| format!("not one JSON object: {error}"))?;
     let word = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
     let id = word("id").ok_or("no `id`")?;
     let level = word("level").ok_or("no `level`")?;
     let level = CaseLevel::from_word(&level)
         .ok_or_else(|| format!("`level` is {level:?}, not turn, engine or skip"))?;
     let event = word("event").unwrap_or_else(|| "(several)".to_owned());
-    Ok(Row { id, event, level, case: case(dialect, map) })
+    Ok(Row {
+        id,
+        event,
+        level,
+        case: case(dialect, map),
+    })
 }
 
 fn case(dialect: DialectId, mut map: Map<String, Value>) -> Result<Case, String> {
@@ -217,7 +231,11 @@ mod tests {
     fn every_imported_row_is_understood() {
         let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
         for dialect in DialectId::ALL {
-            let rows = read(dialect, &fixtures.join(dialect.as_str()).join("cases.jsonl")).unwrap();
+            let rows = read(
+                dialect,
+                &fixtures.join(dialect.as_str()).join("cases.jsonl"),
+            )
+            .unwrap();
             assert!(rows.len() > 500);
             for row in rows {
                 assert!(row.case.is_ok(), "{}: {:?}", row.id, row.case.err());

@@ -15,9 +15,16 @@ pub(super) fn compare(dialect: DialectId, expect: &Expect, seen: &Observed) -> O
     let expected = expect.fires.as_ref()?;
     let got: Vec<String> = match &seen.wrote {
         Some(words) => words.clone(),
-        None => seen.rounds.iter().flat_map(|round| round.fired.clone()).collect(),
+        None => seen
+            .rounds
+            .iter()
+            .flat_map(|round| round.fired.clone())
+            .collect(),
     };
-    let partial = expect.runs.as_ref().is_some_and(|runs| runs.len() > expected.len());
+    let partial = expect
+        .runs
+        .as_ref()
+        .is_some_and(|runs| runs.len() > expected.len());
     let partial = partial && dialect == DialectId::Codex && seen.wrote.is_none();
     let missing = beyond(&got, expected);
     let extra = beyond(expected, &got);

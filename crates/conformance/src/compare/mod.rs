@@ -31,7 +31,11 @@ pub struct Mismatch {
 
 impl Mismatch {
     fn new(key: &'static str, expected: impl Into<Value>, got: impl Into<Value>) -> Self {
-        Self { key, expected: expected.into(), got: got.into() }
+        Self {
+            key,
+            expected: expected.into(),
+            got: got.into(),
+        }
     }
 }
 
@@ -93,10 +97,20 @@ fn turns(expect: &Expect, seen: &Observed) -> Vec<Mismatch> {
 fn numbers(expect: &Expect, seen: &Observed) -> Vec<Mismatch> {
     let pairs = [
         ("model_requests", expect.model_requests, seen.model_requests),
-        ("approvals_asked", expect.approvals_asked, seen.approvals_asked),
-        ("discovery_warnings", expect.discovery_warnings, seen.warnings),
+        (
+            "approvals_asked",
+            expect.approvals_asked,
+            seen.approvals_asked,
+        ),
+        (
+            "discovery_warnings",
+            expect.discovery_warnings,
+            seen.warnings,
+        ),
     ];
-    let both = pairs.into_iter().filter_map(|(key, expected, got)| Some((key, expected?, got?)));
+    let both = pairs
+        .into_iter()
+        .filter_map(|(key, expected, got)| Some((key, expected?, got?)));
     both.filter(|(_, expected, got)| expected != got)
         .map(|(key, expected, got)| Mismatch::new(key, expected, got))
         .collect()
@@ -108,7 +122,9 @@ fn lists(expect: &Expect, seen: &Observed) -> Vec<Mismatch> {
         return Vec::new();
     };
     let same = |(expected, got): (&Map<String, Value>, &Map<String, Value>)| {
-        expected.iter().all(|(key, value)| got.get(key) == Some(value))
+        expected
+            .iter()
+            .all(|(key, value)| got.get(key) == Some(value))
     };
     if expected.len() == got.len() && expected.iter().zip(got).all(same) {
         return Vec::new();

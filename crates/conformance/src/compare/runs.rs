@@ -15,7 +15,11 @@ pub(super) fn compare(dialect: DialectId, expect: &Expect, seen: &Observed) -> V
     let Some(expected) = &expect.runs else {
         return Vec::new();
     };
-    let rules = Rules { dialect, words: Words::of(seen), sees: expect.sees.as_deref() };
+    let rules = Rules {
+        dialect,
+        words: Words::of(seen),
+        sees: expect.sees.as_deref(),
+    };
     match dialect {
         DialectId::Codex => complete(expected, seen, &rules),
         DialectId::Claude => among(expected, seen, &rules),
@@ -44,7 +48,11 @@ fn complete(expected: &[ExpectedRun], seen: &Observed, rules: &Rules<'_>) -> Vec
         for want in expected.iter().filter(|run| run.event == event) {
             let run = got.next();
             if !run.is_some_and(|run| rules.fits(want, run)) {
-                found.push(Mismatch::new("runs", wanted(want), run.map_or(Value::Null, shown)));
+                found.push(Mismatch::new(
+                    "runs",
+                    wanted(want),
+                    run.map_or(Value::Null, shown),
+                ));
             }
         }
         found.extend(got.map(|run| Mismatch::new("runs", Value::Null, shown(run))));
@@ -58,7 +66,11 @@ fn among(expected: &[ExpectedRun], seen: &Observed, rules: &Rules<'_>) -> Vec<Mi
     // Runs of the same handler are matched in order, so each keeps its own place.
     let mut places: Vec<(&ExpectedRun, usize)> = Vec::new();
     for want in expected {
-        if want.hook.as_ref().is_some_and(|hook| background.contains(&hook)) {
+        if want
+            .hook
+            .as_ref()
+            .is_some_and(|hook| background.contains(&hook))
+        {
             continue;
         }
         let runs: Vec<&SeenRun> = all(seen).filter(|run| is_of(want, run)).collect();
@@ -69,7 +81,11 @@ fn among(expected: &[ExpectedRun], seen: &Observed, rules: &Rules<'_>) -> Vec<Mi
         match place {
             Some(place) => places.push((want, from + place)),
             None => {
-                let rest = runs.iter().skip(from).map(|run| shown(run)).collect::<Vec<_>>();
+                let rest = runs
+                    .iter()
+                    .skip(from)
+                    .map(|run| shown(run))
+                    .collect::<Vec<_>>();
                 found.push(Mismatch::new("runs", wanted(want), rest));
             }
         }
@@ -78,7 +94,11 @@ fn among(expected: &[ExpectedRun], seen: &Observed, rules: &Rules<'_>) -> Vec<Mi
 }
 
 fn is_of(want: &ExpectedRun, run: &SeenRun) -> bool {
-    run.event == want.event && want.hook.as_ref().is_none_or(|hook| run.names.contains(hook))
+    run.event == want.event
+        && want
+            .hook
+            .as_ref()
+            .is_none_or(|hook| run.names.contains(hook))
 }
 
 type Entry = (String, String);
@@ -92,7 +112,9 @@ impl Rules<'_> {
             DialectId::Codex => {
                 let pairs = want.entries.iter().zip(&run.entries);
                 want.entries.len() == run.entries.len()
-                    && pairs.into_iter().all(|(want, got)| self.entry_fits(want, got))
+                    && pairs
+                        .into_iter()
+                        .all(|(want, got)| self.entry_fits(want, got))
             }
             DialectId::Claude => self.same_set(want, run),
         }

@@ -12,11 +12,22 @@ use crate::observed::{Observed, Said};
 pub(super) fn compare(expect: &Expect, seen: &Observed) -> Vec<Mismatch> {
     let apart = expect.sees_subagent.is_some();
     let maybe = seen.subagent.iter().flatten().filter(|_| !apart);
-    let maybe = maybe.map(|said| Said { certain: false, ..said.clone() });
-    let model = seen.model.clone().map(|model| model.into_iter().chain(maybe).collect());
+    let maybe = maybe.map(|said| Said {
+        certain: false,
+        ..said.clone()
+    });
+    let model = seen
+        .model
+        .clone()
+        .map(|model| model.into_iter().chain(maybe).collect());
     let of_model = one("sees", expect.sees.as_ref(), model.as_ref(), seen);
     let subagent = seen.subagent.as_ref();
-    let of_subagent = one("sees_subagent", expect.sees_subagent.as_ref(), subagent, seen);
+    let of_subagent = one(
+        "sees_subagent",
+        expect.sees_subagent.as_ref(),
+        subagent,
+        seen,
+    );
     of_model.into_iter().chain(of_subagent).collect()
 }
 
@@ -31,17 +42,27 @@ fn one(
     let more: Vec<String> = Words::sayings(seen)
         .into_iter()
         .filter(|text| certain_texts(told).any(|told| occurs(told, text.trim())))
-        .filter(|text| !expected.iter().any(|k| k.contains(text.trim()) || text.contains(k.trim())))
+        .filter(|text| {
+            !expected
+                .iter()
+                .any(|k| k.contains(text.trim()) || text.contains(k.trim()))
+        })
         .collect();
     if in_order(expected, told) && more.is_empty() {
         return None;
     }
     let told: Vec<&str> = told.iter().map(|said| said.text.as_str()).collect();
-    Some(Mismatch::new(key, expected.clone(), json!({"told": told, "unexpected": more})))
+    Some(Mismatch::new(
+        key,
+        expected.clone(),
+        json!({"told": told, "unexpected": more}),
+    ))
 }
 
 fn certain_texts(told: &[Said]) -> impl Iterator<Item = &str> {
-    told.iter().filter(|said| said.certain).map(|said| said.text.as_str())
+    told.iter()
+        .filter(|said| said.certain)
+        .map(|said| said.text.as_str())
 }
 
 /// Whether the strings occur, by their first occurrence in this order. Where a text came from
@@ -58,8 +79,13 @@ fn in_order(expected: &[String], told: &[Said]) -> bool {
 fn occurs(all: &str, saying: &str) -> bool {
     let bounded = |place: usize| {
         let before = all.get(..place).and_then(|text| text.chars().next_back());
-        let after = all.get(place + saying.len()..).and_then(|text| text.chars().next());
-        ![before, after].into_iter().flatten().any(char::is_alphanumeric)
+        let after = all
+            .get(place + saying.len()..)
+            .and_then(|text| text.chars().next());
+        ![before, after]
+            .into_iter()
+            .flatten()
+            .any(char::is_alphanumeric)
     };
     all.match_indices(saying).any(|(place, _)| bounded(place))
 }

@@ -61,11 +61,13 @@ fn fits(dialect: DialectId, want: &ExpectedTool, call: &CallFate) -> bool {
 /// The same value; of a part only its keys. Codex reads nothing but the command of a shell call
 /// or a patch.
 fn same_input(dialect: DialectId, want: &ExpectedTool, expected: &Value, got: &Value) -> bool {
-    let only_command = dialect == DialectId::Codex
-        && matches!(want.name.as_deref(), Some("Bash" | "apply_patch"));
+    let only_command =
+        dialect == DialectId::Codex && matches!(want.name.as_deref(), Some("Bash" | "apply_patch"));
     match (expected, got) {
         (Value::Object(expected), Value::Object(got)) if want.input_is_part || only_command => {
-            expected.iter().all(|(key, value)| got.get(key) == Some(value))
+            expected
+                .iter()
+                .all(|(key, value)| got.get(key) == Some(value))
         }
         _ => expected == got,
     }

@@ -44,14 +44,20 @@ pub fn groups(received: &[Received]) -> Vec<Group> {
     for one in received {
         let id = one.stdin.get("tool_use_id").and_then(Value::as_str);
         let names_call = id.is_some_and(|id| !id.starts_with('$'));
-        let back = if names_call { since_turn_start(&groups) } else { 1 };
+        let back = if names_call {
+            since_turn_start(&groups)
+        } else {
+            1
+        };
         let same = groups.iter_mut().rev().take(back).find(|group| {
             group.payload == one.stdin && (names_call || !group.hooks.contains(&one.hook))
         });
         match same {
             Some(group) => group.hooks.push(one.hook.clone()),
-            None => groups
-                .push(Group { hooks: vec![one.hook.clone()], payload: one.stdin.clone() }),
+            None => groups.push(Group {
+                hooks: vec![one.hook.clone()],
+                payload: one.stdin.clone(),
+            }),
         }
     }
     groups
@@ -60,7 +66,11 @@ pub fn groups(received: &[Received]) -> Vec<Group> {
 /// How many groups there are since a session or a turn began or ended.
 fn since_turn_start(groups: &[Group]) -> usize {
     const EDGES: [&str; 4] = ["SessionStart", "SessionEnd", "UserPromptSubmit", "Stop"];
-    groups.iter().rev().take_while(|group| !EDGES.contains(&group.event())).count()
+    groups
+        .iter()
+        .rev()
+        .take_while(|group| !EDGES.contains(&group.event()))
+        .count()
 }
 
 /// A moment the script shows.
@@ -118,11 +128,17 @@ impl<'a> ClaudeMoments<'a> {
 
     fn seen(&self, group: &Group) -> Moment {
         let mut payload = group.payload.clone();
-        if payload.get("tool_input").is_some_and(|input| input.to_string().contains("$CUT")) {
+        if payload
+            .get("tool_input")
+            .is_some_and(|input| input.to_string().contains("$CUT"))
+        {
             let whole = self.scripted_input(group.text("tool_use_id"));
             payload.extend(whole.map(|input| ("tool_input".to_owned(), input)));
         }
-        let filled = self.stage.names.fill_value(&unshorten(&Value::Object(payload)));
+        let filled = self
+            .stage
+            .names
+            .fill_value(&unshorten(&Value::Object(payload)));
         let payload = match filled {
             Value::Object(map) => map,
             _ => Map::new(),
@@ -173,7 +189,9 @@ fn merge(groups: Vec<Group>, shown: Vec<Shown>) -> Vec<Step> {
     let mut played = 0;
     for moment in shown {
         let free = groups.iter().zip(&is_shown);
-        let place = free.into_iter().position(|(group, taken)| !taken && fits(group, &moment));
+        let place = free
+            .into_iter()
+            .position(|(group, taken)| !taken && fits(group, &moment));
         match place {
             Some(place) => {
                 if let Some(taken) = is_shown.get_mut(place) {
@@ -207,7 +225,9 @@ fn fits(group: &Group, moment: &Shown) -> bool {
     let same = |key: &str| group.payload.get(key) == moment.values.get(key);
     match moment.event {
         "PreToolUse" | "PostToolUse" => match group.text("tool_use_id") {
-            Some(id) if !id.starts_with('$') => moment.values.get("tool_use_id") == Some(&json!(id)),
+            Some(id) if !id.starts_with('$') => {
+                moment.values.get("tool_use_id") == Some(&json!(id))
+            }
             _ => same("tool_name") && same("tool_input"),
         },
         "UserPromptSubmit" => same("prompt"),
@@ -238,7 +258,9 @@ fn shown(case: &ClaudeCase) -> Vec<Shown> {
 fn turns(case: &ClaudeCase) -> Vec<Shown> {
     let script = case.scripts.get("main").cloned().unwrap_or_default();
     let asked = case.expect.model_requests.unwrap_or(u64::MAX);
-    let asked = usize::try_from(asked).unwrap_or(usize::MAX).min(script.len() + 1);
+    let asked = usize::try_from(asked)
+        .unwrap_or(usize::MAX)
+        .min(script.len() + 1);
     let mut all = Vec::new();
     for n in 0..asked {
         let turn = script.get(n).cloned().unwrap_or_else(|| json!("DONE"));
@@ -247,8 +269,11 @@ fn turns(case: &ClaudeCase) -> Vec<Shown> {
         }
         let calls = calls(&turn);
         if calls.is_empty() {
-            all.push(moment("Stop", json!({"stop_hook_active": false,
-                "last_assistant_message": turn.as_str().unwrap_or("")})));
+            all.push(moment(
+                "Stop",
+                json!({"stop_hook_active": false,
+                "last_assistant_message": turn.as_str().unwrap_or("")}),
+            ));
             return all;
         }
         for call in calls {
@@ -270,7 +295,10 @@ fn calls(turn: &Value) -> Vec<Value> {
         (Value::Array(blocks), _) | (_, Some(Value::Array(blocks))) => blocks.clone(),
         _ => vec![turn.clone()],
     };
-    blocks.into_iter().filter(|block| block.get("tool").is_some()).collect()
+    blocks
+        .into_iter()
+        .filter(|block| block.get("tool").is_some())
+        .collect()
 }
 
 fn of_call(call: &Value) -> [Shown; 2] {
@@ -280,7 +308,10 @@ fn of_call(call: &Value) -> [Shown; 2] {
         None => "",
     };
     let input = call.get("input").cloned().unwrap_or_else(|| json!({}));
-    let id = call.get("id").cloned().unwrap_or_else(|| json!("toolu_unnamed"));
+    let id = call
+        .get("id")
+        .cloned()
+        .unwrap_or_else(|| json!("toolu_unnamed"));
     let usable = is_usable(name, &input);
     let values = json!({"tool_name": name, "tool_input": input, "tool_use_id": id});
     let mut pre = moment("PreToolUse", values.clone());
@@ -311,7 +342,11 @@ fn moment(event: &'static str, values: Value) -> Shown {
         Value::Object(map) => map,
         _ => Map::new(),
     };
-    Shown { event, values, may_be_unseen: true }
+    Shown {
+        event,
+        values,
+        may_be_unseen: true,
+    }
 }
 
 /// How far the turn got, by the verdicts so far.
@@ -324,7 +359,11 @@ struct Flow<'a> {
 
 impl<'a> Flow<'a> {
     fn new(case: &'a ClaudeCase) -> Self {
-        Self { case, over: false, walked: Walked::default() }
+        Self {
+            case,
+            over: false,
+            walked: Walked::default(),
+        }
     }
 
     fn reaches(&self, shown: &Shown) -> bool {
@@ -340,7 +379,12 @@ impl<'a> Flow<'a> {
 
     fn ran(&self, id: Option<&Value>) -> bool {
         let id = id.and_then(Value::as_str);
-        let fate = self.walked.calls.iter().rev().find(|fate| fate.id.as_deref() == id);
+        let fate = self
+            .walked
+            .calls
+            .iter()
+            .rev()
+            .find(|fate| fate.id.as_deref() == id);
         fate.is_none_or(|fate| fate.ran != Some(false))
     }
 
@@ -404,8 +448,13 @@ impl<'a> Flow<'a> {
     fn permission(&mut self, moment: &Moment, verdict: &Verdict) {
         let name = moment.text("tool_name").unwrap_or("").to_owned();
         let known = self.walked.calls.iter_mut().rev();
-        let known = known.filter(|fate| fate.name == name && fate.denied.is_none()).last();
-        let mut fresh = CallFate { name, ..CallFate::default() };
+        let known = known
+            .filter(|fate| fate.name == name && fate.denied.is_none())
+            .last();
+        let mut fresh = CallFate {
+            name,
+            ..CallFate::default()
+        };
         let is_new = known.is_none();
         let fate = known.unwrap_or(&mut fresh);
         (fate.ran, fate.denied) = match verdict.decision {
@@ -413,7 +462,11 @@ impl<'a> Flow<'a> {
             Decision::Allow => (Some(true), Some(false)),
             _ => (None, None),
         };
-        if let Some(input) = verdict.input.clone().or(moment.payload.get("tool_input").cloned()) {
+        if let Some(input) = verdict
+            .input
+            .clone()
+            .or(moment.payload.get("tool_input").cloned())
+        {
             fate.input = Some(input);
         }
         if is_new {

@@ -30,7 +30,11 @@ pub async fn walk<F: Fire>(
         case,
         stage,
         fire,
-        turns: case.script.iter().map(ModelTurn::new).collect::<Result<_, _>>()?,
+        turns: case
+            .script
+            .iter()
+            .map(ModelTurn::new)
+            .collect::<Result<_, _>>()?,
         sent: String::new(),
         source: Some("startup"),
         turn: 0,
@@ -45,7 +49,8 @@ pub async fn walk<F: Fire>(
             Act::Compact => walk.compact().await?,
         }
     }
-    walk.event("SessionEnd", [("reason", json!("other"))]).await?;
+    walk.event("SessionEnd", [("reason", json!("other"))])
+        .await?;
     Ok(walk.walked)
 }
 
@@ -65,17 +70,27 @@ enum During {
 
 fn acts(case: &CodexCase) -> Result<Vec<Act>, String> {
     if case.steps.is_empty() {
-        let turn = |text: &String| Act::Turn { text: text.clone(), during: Vec::new() };
+        let turn = |text: &String| Act::Turn {
+            text: text.clone(),
+            during: Vec::new(),
+        };
         return Ok(case.prompts.iter().map(turn).collect());
     }
     let mut acts = Vec::new();
     for step in &case.steps {
         let word = |n: usize| step.get(n).and_then(Value::as_str).unwrap_or("");
-        let text = || step.pointer("/2/input/0/text").and_then(Value::as_str).unwrap_or("");
+        let text = || {
+            step.pointer("/2/input/0/text")
+                .and_then(Value::as_str)
+                .unwrap_or("")
+        };
         match (word(0), word(1), acts.last_mut()) {
             ("sleep" | "wait", ..) => {}
             ("request", "turn/start", _) => {
-                acts.push(Act::Turn { text: text().to_owned(), during: Vec::new() });
+                acts.push(Act::Turn {
+                    text: text().to_owned(),
+                    during: Vec::new(),
+                });
             }
             ("request", "thread/compact/start", _) => acts.push(Act::Compact),
             ("request", "turn/interrupt", Some(Act::Turn { during, .. })) => {
@@ -107,10 +122,17 @@ impl ModelTurn {
             _ => vec![turn.clone()],
         };
         let pattern = |key: &str| match turn.get(key).and_then(Value::as_str) {
-            Some(text) => Regex::new(text).map(Some).map_err(|e| format!("script.{key}: {e}")),
+            Some(text) => Regex::new(text)
+                .map(Some)
+                .map_err(|e| format!("script.{key}: {e}")),
             None => Ok(None),
         };
-        Ok(Self { items, fits: pattern("match")?, not: pattern("not_match")?, used: false })
+        Ok(Self {
+            items,
+            fits: pattern("match")?,
+            not: pattern("not_match")?,
+            used: false,
+        })
     }
 
     fn answers(&self, sent: &str) -> bool {
@@ -122,10 +144,16 @@ impl ModelTurn {
 
 /// The last call of the script that polls a process.
 fn last_poll(case: &CodexCase) -> Option<String> {
-    let turns = case.script.iter().filter_map(|turn| ModelTurn::new(turn).ok());
+    let turns = case
+        .script
+        .iter()
+        .filter_map(|turn| ModelTurn::new(turn).ok());
     let items: Vec<Value> = turns.flat_map(|turn| turn.items).collect();
     let polls = items.iter().filter(|item| item["call"] == "write_stdin");
-    polls.filter_map(|item| item["id"].as_str()).next_back().map(str::to_owned)
+    polls
+        .filter_map(|item| item["id"].as_str())
+        .next_back()
+        .map(str::to_owned)
 }
 
 /// A subagent that is running.
@@ -156,7 +184,9 @@ impl<F: Fire> Walk<'_, F> {
     async fn turn(&mut self, text: &str, during: Vec<During>) -> Result<(), String> {
         self.turn += 1;
         if let Some(source) = self.source.take() {
-            let started = self.event("SessionStart", [("source", json!(source))]).await?;
+            let started = self
+                .event("SessionStart", [("source", json!(source))])
+                .await?;
             if started.halted {
                 self.walked.prompts.push(false);
                 return Ok(());
@@ -171,7 +201,9 @@ impl<F: Fire> Walk<'_, F> {
     }
 
     async fn prompt(&mut self, text: &str) -> Result<bool, String> {
-        let verdict = self.event("UserPromptSubmit", [("prompt", json!(text))]).await?;
+        let verdict = self
+            .event("UserPromptSubmit", [("prompt", json!(text))])
+            .await?;
         let entered = !verdict.refuses();
         if entered {
             self.send(text);
@@ -210,7 +242,8 @@ impl<F: Fire> Walk<'_, F> {
 
     /// One request: the items of the answer. A request that is interrupted has no end.
     async fn request(&mut self, kind: &str, ends: bool) -> Result<Vec<Value>, String> {
-        self.event("PreModelRequest", [("kind", json!(kind))]).await?;
+        self.event("PreModelRequest", [("kind", json!(kind))])
+            .await?;
         self.fire.requested();
         let sent = self.child.as_ref().map_or(&self.sent, |child| &child.sent);
         let turn = self.turns.iter_mut().find(|turn| turn.answers(sent));
@@ -219,7 +252,8 @@ impl<F: Fire> Walk<'_, F> {
             turn.items.clone()
         });
         if ends {
-            self.event("PostModelRequest", [("kind", json!(kind))]).await?;
+            self.event("PostModelRequest", [("kind", json!(kind))])
+                .await?;
         }
         Ok(items.unwrap_or_else(|| vec![json!({"text": "done"})]))
     }
@@ -240,14 +274,11 @@ impl<F: Fire> Walk<'_, F> {
         Ok((called, text))
     }
 
-    async fn stop(
-        &mut self,
-        event: &str,
-        active: bool,
-        text: &str,
-    ) -> Result<Verdict, String> {
-        let values =
-            [("stop_hook_active", json!(active)), ("last_assistant_message", json!(text))];
+    async fn stop(&mut self, event: &str, active: bool, text: &str) -> Result<Verdict, String> {
+        let values = [
+            ("stop_hook_active", json!(active)),
+            ("last_assistant_message", json!(text)),
+        ];
         self.event(event, values).await
     }
 
@@ -331,7 +362,11 @@ impl<F: Fire> Walk<'_, F> {
     }
 
     async fn after(&mut self, call: &Call) -> Result<(), String> {
-        let known = self.case.payload_in.as_ref().and_then(|payload| payload.get("tool_response"));
+        let known = self
+            .case
+            .payload_in
+            .as_ref()
+            .and_then(|payload| payload.get("tool_response"));
         let response = known.cloned().unwrap_or_else(|| json!(""));
         let mut values = tool_values(call).to_vec();
         values.push(("tool_response", response));
@@ -351,7 +386,10 @@ impl<F: Fire> Walk<'_, F> {
     /// A subagent from its start to its end, as if its parent waited for it.
     async fn spawned(&mut self, task: &str) -> Result<(), String> {
         let turn = self.turn + 100;
-        self.child = Some(Child { turn, sent: String::new() });
+        self.child = Some(Child {
+            turn,
+            sent: String::new(),
+        });
         self.event("SubagentStart", []).await?;
         let mut active = false;
         if self.prompt(task).await? {
@@ -411,7 +449,11 @@ impl<F: Fire> Walk<'_, F> {
         let turn = self.child.as_ref().map_or(self.turn, |child| child.turn);
         let text = |text: &str| Value::from(self.stage.names.fill(text));
         let rollout = "$CODEX_HOME/sessions/$YYYY/$MM/$DD/rollout-$TS-$SESSION_ID.jsonl";
-        let mode = if self.case.approval == "never" { "bypassPermissions" } else { "default" };
+        let mode = if self.case.approval == "never" {
+            "bypassPermissions"
+        } else {
+            "default"
+        };
         let mut values = json!({
             "session_id": text("$SESSION_ID"),
             "thread_id": text("$SESSION_ID"),

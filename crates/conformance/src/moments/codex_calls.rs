@@ -65,11 +65,20 @@ pub(super) fn call(case: &CodexCase, stage: &Stage, item: &Value) -> Option<Call
         Some(space) if space.starts_with("mcp__") => mcp(case, space, name, args),
         _ => function(case, stage, name, args),
     };
-    Some(Call { id, name, input, kind })
+    Some(Call {
+        id,
+        name,
+        input,
+        kind,
+    })
 }
 
 fn tool(after: After, asks: bool) -> Kind {
-    Kind::Tool { after, asks, extra: Map::new() }
+    Kind::Tool {
+        after,
+        asks,
+        extra: Map::new(),
+    }
 }
 
 fn may_ask(case: &CodexCase) -> bool {
@@ -77,23 +86,29 @@ fn may_ask(case: &CodexCase) -> bool {
 }
 
 /// `apply_patch`, and script tools that call others.
-fn custom(
-    case: &CodexCase,
-    stage: &Stage,
-    name: &str,
-    input: &str,
-    id: Option<String>,
-) -> Call {
+fn custom(case: &CodexCase, stage: &Stage, name: &str, input: &str, id: Option<String>) -> Call {
     if name != "apply_patch" {
         return nested(case, name, id);
     }
     let kind = if input.starts_with("*** Begin Patch") {
-        let after = if patch_applies(stage, input) { After::Now } else { After::Never };
-        tool(after, may_ask(case) && targets(input).any(|(_, path)| path.starts_with('/')))
+        let after = if patch_applies(stage, input) {
+            After::Now
+        } else {
+            After::Never
+        };
+        tool(
+            after,
+            may_ask(case) && targets(input).any(|(_, path)| path.starts_with('/')),
+        )
     } else {
         Kind::Invalid
     };
-    Call { id, name: name.to_owned(), input: json!({"command": input}), kind }
+    Call {
+        id,
+        name: name.to_owned(),
+        input: json!({"command": input}),
+        kind,
+    }
 }
 
 /// The verbs and paths of a patch.
@@ -111,7 +126,10 @@ fn patch_applies(stage: &Stage, patch: &str) -> bool {
 /// A script tool fires nothing itself; the call inside it is known from what its hook read.
 fn nested(case: &CodexCase, name: &str, id: Option<String>) -> Call {
     let inner = case.payload_in.iter().find_map(|payload| {
-        Some((payload.get("tool_name")?.as_str()?, payload.get("tool_input")?))
+        Some((
+            payload.get("tool_name")?.as_str()?,
+            payload.get("tool_input")?,
+        ))
     });
     match inner {
         Some((name, input)) => Call {
@@ -120,14 +138,22 @@ fn nested(case: &CodexCase, name: &str, id: Option<String>) -> Call {
             input: input.clone(),
             kind: tool(After::Now, false),
         },
-        None => Call { id, name: name.to_owned(), input: Value::Null, kind: Kind::Invalid },
+        None => Call {
+            id,
+            name: name.to_owned(),
+            input: Value::Null,
+            kind: Kind::Invalid,
+        },
     }
 }
 
 fn mcp(case: &CodexCase, space: &str, name: &str, args: Value) -> (String, Value, Kind) {
     let servers = servers(&case.toml_extra);
     let known = servers.is_empty() || servers.iter().any(|s| space == format!("mcp__{s}"));
-    let asks = may_ask(case) && case.toml_extra.contains("default_tools_approval_mode=\"prompt\"");
+    let asks = may_ask(case)
+        && case
+            .toml_extra
+            .contains("default_tools_approval_mode=\"prompt\"");
     let kind = match name {
         _ if !known || !args.is_object() => Kind::Invalid,
         "boom" => tool(After::Never, asks),
@@ -144,15 +170,12 @@ fn servers(toml: &str) -> Vec<String> {
     };
     let names = pattern.captures_iter(toml).filter_map(|found| found.get(1));
     let clean = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    names.map(|name| name.as_str().chars().map(clean).collect()).collect()
+    names
+        .map(|name| name.as_str().chars().map(clean).collect())
+        .collect()
 }
 
-fn function(
-    case: &CodexCase,
-    stage: &Stage,
-    name: &str,
-    args: Value,
-) -> (String, Value, Kind) {
+fn function(case: &CodexCase, stage: &Stage, name: &str, args: Value) -> (String, Value, Kind) {
     let word = |key: &str| args.get(key).and_then(Value::as_str);
     let kind = match name {
         "exec_command" => return shell(case, &args),
@@ -187,7 +210,11 @@ fn shell(case: &CodexCase, args: &Value) -> (String, Value, Kind) {
     if let Some(why) = word("justification") {
         extra.insert("description".to_owned(), why.into());
     }
-    (name, json!({"command": command}), Kind::Tool { after, asks, extra })
+    (
+        name,
+        json!({"command": command}),
+        Kind::Tool { after, asks, extra },
+    )
 }
 
 #[cfg(test)]
@@ -196,22 +223,40 @@ mod tests {
 
     #[test]
     fn server_names_are_cleaned_as_in_tool_names() {
-        let toml = "[mcp_servers.my-srv]\nx=1\n[mcp_servers.my-srv.env]\nA=\"b\"\n[mcp_servers.mem]\n";
+        let toml =
+            "[mcp_servers.my-srv]\nx=1\n[mcp_servers.my-srv.env]\nA=\"b\"\n[mcp_servers.mem]\n";
         assert_eq!(servers(toml), ["my_srv", "mem"]);
-        let case = CodexCase { toml_extra: toml.to_owned(), ..CodexCase::default() };
-        assert_ne!(mcp(&case, "mcp__my_srv", "boom", json!({})).2, Kind::Invalid);
-        assert_eq!(mcp(&case, "mcp__my-srv", "boom", json!({})).2, Kind::Invalid);
+        let case = CodexCase {
+            toml_extra: toml.to_owned(),
+            ..CodexCase::default()
+        };
+        assert_ne!(
+            mcp(&case, "mcp__my_srv", "boom", json!({})).2,
+            Kind::Invalid
+        );
+        assert_eq!(
+            mcp(&case, "mcp__my-srv", "boom", json!({})).2,
+            Kind::Invalid
+        );
         assert_eq!(mcp(&case, "mcp__mem", "nope", json!({})).2, Kind::Invalid);
     }
 
     #[test]
     fn a_shell_call_shows_only_its_command() {
-        let case = CodexCase { approval: "on-request".to_owned(), ..CodexCase::default() };
+        let case = CodexCase {
+            approval: "on-request".to_owned(),
+            ..CodexCase::default()
+        };
         let args = json!({"cmd": "touch x", "workdir": "/", "justification": "why",
             "sandbox_permissions": "require_escalated"});
         let (name, input, kind) = shell(&case, &args);
-        assert_eq!((name.as_str(), input), ("Bash", json!({"command": "touch x"})));
-        let Kind::Tool { asks, extra, .. } = kind else { panic!("a tool") };
+        assert_eq!(
+            (name.as_str(), input),
+            ("Bash", json!({"command": "touch x"}))
+        );
+        let Kind::Tool { asks, extra, .. } = kind else {
+            panic!("a tool")
+        };
         assert!(asks);
         assert_eq!(extra["description"], "why");
         assert_eq!(shell(&case, &json!({"command": "ls"})).2, Kind::Invalid);
@@ -220,6 +265,9 @@ mod tests {
     #[test]
     fn patches_name_their_files() {
         let patch = "*** Begin Patch\n*** Add File: a\n+x\n*** Update File: b/c\n*** End Patch\n";
-        assert_eq!(targets(patch).collect::<Vec<_>>(), [("Add", "a"), ("Update", "b/c")]);
+        assert_eq!(
+            targets(patch).collect::<Vec<_>>(),
+            [("Add", "a"), ("Update", "b/c")]
+        );
     }
 }

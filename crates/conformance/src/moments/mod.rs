@@ -108,7 +108,10 @@ fn in_order(
     event: &str,
     values: &Map<String, Value>,
 ) -> Result<Moment, String> {
-    let row = dialect.table().event(event).ok_or_else(|| format!("{dialect} has no {event}"))?;
+    let row = dialect
+        .table()
+        .event(event)
+        .ok_or_else(|| format!("{dialect} has no {event}"))?;
     let mut payload = Map::new();
     for key in row.keys {
         let name = key.trim_end_matches('?');
@@ -120,5 +123,9 @@ fn in_order(
             None => return Err(format!("the runner has no value for {event}.{name}")),
         }
     }
-    Ok(Moment { event: event.to_owned(), payload, readers: None })
+    Ok(Moment {
+        event: event.to_owned(),
+        payload,
+        readers: None,
+    })
 }

@@ -102,7 +102,10 @@ impl Stage {
         }
         if !case.files.contains_key(SETTINGS) {
             if let Some(text) = settings(case) {
-                self.write(&self.project.join(SETTINGS), &self.names.fill_value(&text).to_string())?;
+                self.write(
+                    &self.project.join(SETTINGS),
+                    &self.names.fill_value(&text).to_string(),
+                )?;
             }
         }
         for (folder, files) in [(&self.project, &case.files), (&self.home, &case.home_files)] {
@@ -110,7 +113,13 @@ impl Stage {
                 self.write(&folder.join(self.names.fill(path)), &self.names.fill(text))?;
             }
         }
-        for folder in [NOTES, "tmp", "elsewhere/bin", "elsewhere/tmp", "elsewhere/logs"] {
+        for folder in [
+            NOTES,
+            "tmp",
+            "elsewhere/bin",
+            "elsewhere/tmp",
+            "elsewhere/logs",
+        ] {
             self.make_folder(&self.root.join(folder))?;
         }
         self.make_folder(&self.start)
@@ -147,16 +156,27 @@ fn settings(case: &ClaudeCase) -> Option<Value> {
 
 /// Splits `COMMAND (in FOLDER)`.
 fn command_and_folder(text: &str) -> (&str, Option<&str>) {
-    let split = text.strip_suffix(')').and_then(|text| text.rsplit_once(" (in "));
+    let split = text
+        .strip_suffix(')')
+        .and_then(|text| text.rsplit_once(" (in "));
     split.map_or((text, None), |(command, folder)| (command, Some(folder)))
 }
 
 fn run(command: &str, folder: &Path) -> Result<(), StageError> {
-    let status = Command::new("/bin/sh").arg("-c").arg(command).current_dir(folder).status();
+    let status = Command::new("/bin/sh")
+        .arg("-c")
+        .arg(command)
+        .current_dir(folder)
+        .status();
     match status {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(StageError::Unsupported(format!("setup `{command}`: {status}"))),
-        Err(source) => Err(StageError::Io { path: folder.to_owned(), source }),
+        Ok(status) => Err(StageError::Unsupported(format!(
+            "setup `{command}`: {status}"
+        ))),
+        Err(source) => Err(StageError::Io {
+            path: folder.to_owned(),
+            source,
+        }),
     }
 }
 
@@ -166,7 +186,10 @@ mod tests {
 
     #[test]
     fn a_setup_command_may_name_its_folder() {
-        assert_eq!(command_and_folder("git init -q . (in $CWD)"), ("git init -q .", Some("$CWD")));
+        assert_eq!(
+            command_and_folder("git init -q . (in $CWD)"),
+            ("git init -q .", Some("$CWD"))
+        );
         assert_eq!(command_and_folder("true"), ("true", None));
     }
 

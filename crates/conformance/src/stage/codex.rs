@@ -76,7 +76,10 @@ impl Stage {
     }
 
     fn codex_files(&self, case: &CodexCase) -> Result<(), StageError> {
-        self.write(&self.codex_home().join("config.toml"), &self.config_toml(case))?;
+        self.write(
+            &self.codex_home().join("config.toml"),
+            &self.config_toml(case),
+        )?;
         if case.files.is_empty() && !case.hooks_json.is_null() {
             let text = json!({"hooks": case.hooks_json}).to_string();
             self.write(&self.codex_home().join("hooks.json"), &text)?;

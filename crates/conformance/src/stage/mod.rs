@@ -63,7 +63,16 @@ impl Stage {
             std::fs::create_dir_all(path).map_err(at(path))?;
         }
         let (start, names, env) = (project.clone(), Names::default(), Vec::new());
-        Ok(Self { folder, root, project, start, home, names, env, pace })
+        Ok(Self {
+            folder,
+            root,
+            project,
+            start,
+            home,
+            names,
+            env,
+            pace,
+        })
     }
 
     /// Writes a file and the folders above it.
@@ -71,7 +80,10 @@ impl Stage {
         let parent = path.parent().unwrap_or(&self.root);
         std::fs::create_dir_all(parent)
             .and_then(|()| std::fs::write(path, text))
-            .map_err(|source| StageError::Io { path: path.to_owned(), source })
+            .map_err(|source| StageError::Io {
+                path: path.to_owned(),
+                source,
+            })
     }
 
     /// Makes a folder of the stage unless it is there. Folders elsewhere are left alone.
@@ -82,8 +94,10 @@ impl Stage {
         if !path.starts_with(&self.root) {
             return Ok(());
         }
-        std::fs::create_dir_all(path)
-            .map_err(|source| StageError::Io { path: path.to_owned(), source })
+        std::fs::create_dir_all(path).map_err(|source| StageError::Io {
+            path: path.to_owned(),
+            source,
+        })
     }
 
     fn name_paths(&mut self, named: &[(&str, &Path)]) {

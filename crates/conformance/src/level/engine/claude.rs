@@ -46,14 +46,21 @@ impl EngineLevel {
 fn drive(case: &ClaudeCase) -> Drive {
     let alone = case.is_print();
     let nobody_to_ask = alone && !case.has_prompt_tool();
-    Drive { dialect: DialectId::Claude, alone, nobody_to_ask }
+    Drive {
+        dialect: DialectId::Claude,
+        alone,
+        nobody_to_ask,
+    }
 }
 
 /// Answers a permission question when the case's other channel would have: hooks that are not
 /// done by then are too late.
 fn too_late(case: &ClaudeCase, pace: Pace, event: &str) -> CancellationToken {
     let signal = CancellationToken::new();
-    let Some(seconds) = case.answers_after().filter(|_| event == "PermissionRequest") else {
+    let Some(seconds) = case
+        .answers_after()
+        .filter(|_| event == "PermissionRequest")
+    else {
         return signal;
     };
     let later = signal.clone();
@@ -78,11 +85,17 @@ fn turn(case: &ClaudeCase, seen: &Observed, prompts: &[bool]) -> Option<&'static
 
 /// What the recorders were told to put out.
 fn texts(case: &ClaudeCase, stage: &Stage) -> Vec<String> {
-    let behaviours = case.invocations.iter().map(|start| &start.behave).chain([&case.behave]);
-    let calls = behaviours.flat_map(|behave| behave.values()).flat_map(|value| match value {
-        Value::Array(calls) => calls.clone(),
-        one => vec![one.clone()],
-    });
+    let behaviours = case
+        .invocations
+        .iter()
+        .map(|start| &start.behave)
+        .chain([&case.behave]);
+    let calls = behaviours
+        .flat_map(|behave| behave.values())
+        .flat_map(|value| match value {
+            Value::Array(calls) => calls.clone(),
+            one => vec![one.clone()],
+        });
     let mut texts = Vec::new();
     for call in calls {
         for key in ["stdout", "stderr", "stdout_on_term"] {
@@ -122,7 +135,13 @@ impl Fire for Stagehand<'_> {
         let signal = too_late(self.case, self.player.stage.pace, &moment.event);
         let (mut verdict, fired) = self.player.fire(&moment, env, signal).await?;
         self.check(round, &moment, &fired);
-        verdict.fired = self.player.seen.rounds.last().map(|r| r.fired.clone()).unwrap_or_default();
+        verdict.fired = self
+            .player
+            .seen
+            .rounds
+            .last()
+            .map(|r| r.fired.clone())
+            .unwrap_or_default();
         if verdict.halted && !matches!(moment.event.as_str(), "SessionStart" | "Setup") {
             self.player.seen.turn = Some("stopped");
         }
@@ -192,7 +211,10 @@ impl Stagehand<'_> {
         expected.sort();
         got.sort();
         if moment.readers.is_some() && got != expected && all_ended(fired) {
-            let what = format!("{} was read by {got:?} instead of {expected:?}", moment.event);
+            let what = format!(
+                "{} was read by {got:?} instead of {expected:?}",
+                moment.event
+            );
             self.player.seen.complaints.push(what);
         }
     }
@@ -200,9 +222,16 @@ impl Stagehand<'_> {
 
 /// Events whose hooks may set variables for later commands.
 fn env_file(player: &Player<'_>, event: &str, round: usize) -> Vec<(String, String)> {
-    if !matches!(event, "SessionStart" | "Setup" | "CwdChanged" | "FileChanged") {
+    if !matches!(
+        event,
+        "SessionStart" | "Setup" | "CwdChanged" | "FileChanged"
+    ) {
         return Vec::new();
     }
-    let file = player.stage.root.join(NOTES).join(format!("env-{round}.sh"));
+    let file = player
+        .stage
+        .root
+        .join(NOTES)
+        .join(format!("env-{round}.sh"));
     vec![("CLAUDE_ENV_FILE".to_owned(), file.display().to_string())]
 }

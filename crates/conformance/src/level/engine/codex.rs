@@ -16,15 +16,25 @@ use crate::observed::Observed;
 use crate::stage::Stage;
 
 /// The walk through a case says when the model is asked; nothing else matters.
-const DRIVE: Drive = Drive { dialect: DialectId::Codex, alone: true, nobody_to_ask: false };
+const DRIVE: Drive = Drive {
+    dialect: DialectId::Codex,
+    alone: true,
+    nobody_to_ask: false,
+};
 
 impl EngineLevel {
     pub(super) async fn codex(&self, case: &CodexCase) -> Result<Observed, String> {
         let stage = Stage::codex(case, &self.bench).map_err(|error| error.to_string())?;
         let about_trust = case.is_discovery() && !case.bypasses_trust();
-        let trust = if about_trust { Trust::AsConfigured } else { Trust::All };
+        let trust = if about_trust {
+            Trust::AsConfigured
+        } else {
+            Trust::All
+        };
         let engine = self.engine(DialectId::Codex, &stage, &trust);
-        let listed = case.is_discovery().then(|| listing::listed(engine.loaded(), &stage));
+        let listed = case
+            .is_discovery()
+            .then(|| listing::listed(engine.loaded(), &stage));
         let recorder = self.bench.recorder().display().to_string();
         let mut stagehand = Stagehand {
             player: Player::new(engine, DRIVE, &stage, recorder),
@@ -36,7 +46,8 @@ impl EngineLevel {
         seen.names = stage.names.clone();
         seen.prompts = walked.prompts;
         seen.calls = Some(walked.calls);
-        seen.scripted.extend(case.hook_stdout.iter().chain(&case.hook_stderr).cloned());
+        seen.scripted
+            .extend(case.hook_stdout.iter().chain(&case.hook_stderr).cloned());
         seen.scripted.extend(mcp_reply(case));
         if let Some((list, warnings)) = listed {
             seen.listed = Some(list);

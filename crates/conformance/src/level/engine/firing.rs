@@ -33,7 +33,15 @@ pub(super) struct Player<'a> {
 impl<'a> Player<'a> {
     pub(super) fn new(engine: Engine, drive: Drive, stage: &'a Stage, recorder: String) -> Self {
         let (told, dialect) = (Told::new(drive), drive.dialect);
-        Self { engine, stage, seen: Observed::default(), told, dialect, recorder, in_background: 0 }
+        Self {
+            engine,
+            stage,
+            seen: Observed::default(),
+            told,
+            dialect,
+            recorder,
+            in_background: 0,
+        }
     }
 
     /// Fires a moment; the round it makes is the last of `seen`.
@@ -46,9 +54,20 @@ impl<'a> Player<'a> {
         let row = self.dialect.table().event(&moment.event);
         let row = row.ok_or_else(|| format!("{} has no {}", self.dialect, moment.event))?;
         let payload = Payload::from_object(moment.payload.clone());
-        let cwd = payload.str_field("cwd").map_or_else(|| self.stage.start.clone(), PathBuf::from);
-        self.stage.make_folder(&cwd).map_err(|error| error.to_string())?;
-        let firing = Firing { event: row.name, payload, cwd, env, signal, ran_elsewhere: Default::default() };
+        let cwd = payload
+            .str_field("cwd")
+            .map_or_else(|| self.stage.start.clone(), PathBuf::from);
+        self.stage
+            .make_folder(&cwd)
+            .map_err(|error| error.to_string())?;
+        let firing = Firing {
+            event: row.name,
+            payload,
+            cwd,
+            env,
+            signal,
+            ran_elsewhere: Default::default(),
+        };
         let fired = self.engine.fire(firing).await;
         self.told.take(moment, &fired);
         self.keep(&moment.event, &fired);
@@ -61,17 +80,37 @@ impl<'a> Player<'a> {
     }
 
     fn keep(&mut self, event: &str, fired: &Fired) {
-        let streams = fired.trace.runs.iter().flat_map(|run| [&run.stdout, &run.stderr]);
+        let streams = fired
+            .trace
+            .runs
+            .iter()
+            .flat_map(|run| [&run.stdout, &run.stderr]);
         let streams = streams.map(|bytes| String::from_utf8_lossy(bytes).into_owned());
         self.seen.emitted.extend(streams);
-        let ran = fired.trace.runs.iter().filter(|run| started(run)).map(|run| &run.handler);
+        let ran = fired
+            .trace
+            .runs
+            .iter()
+            .filter(|run| started(run))
+            .map(|run| &run.handler);
         let started = &fired.trace.started;
         self.in_background += started.len();
         self.seen.rounds.push(Round {
             event: event.to_owned(),
-            fired: ran.chain(started).filter_map(|handler| self.fired_name(handler)).collect(),
-            runs: fired.trace.runs.iter().map(|run| self.seen_run(event, run)).collect(),
-            background: started.iter().flat_map(|handler| self.names(handler)).collect(),
+            fired: ran
+                .chain(started)
+                .filter_map(|handler| self.fired_name(handler))
+                .collect(),
+            runs: fired
+                .trace
+                .runs
+                .iter()
+                .map(|run| self.seen_run(event, run))
+                .collect(),
+            background: started
+                .iter()
+                .flat_map(|handler| self.names(handler))
+                .collect(),
         });
     }
 
@@ -81,7 +120,9 @@ impl<'a> Player<'a> {
             names: self.names(&run.handler),
             event: event.to_owned(),
             status: run.status.as_str().to_owned(),
-            entries: entries.map(|e| (e.kind.as_str().to_owned(), e.text.clone())).collect(),
+            entries: entries
+                .map(|e| (e.kind.as_str().to_owned(), e.text.clone()))
+                .collect(),
         }
     }
 
@@ -94,7 +135,10 @@ impl<'a> Player<'a> {
     }
 
     fn names(&self, handler: &Handler) -> Vec<String> {
-        self.recorder_name(handler).into_iter().chain([position(handler)]).collect()
+        self.recorder_name(handler)
+            .into_iter()
+            .chain([position(handler)])
+            .collect()
     }
 
     /// The name a handler gives to the recorder it starts directly.
@@ -173,8 +217,10 @@ pub(super) fn new_files(
 ) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix));
-    let fresh: Vec<PathBuf> =
-        named.map(|entry| entry.path()).filter(|path| !known.contains(path)).collect();
+    let fresh: Vec<PathBuf> = named
+        .map(|entry| entry.path())
+        .filter(|path| !known.contains(path))
+        .collect();
     known.extend(fresh.iter().cloned());
     fresh
 }
@@ -188,5 +234,7 @@ pub(super) fn read_json(path: &std::path::Path) -> Value {
 pub(super) fn all_ended(fired: &Fired) -> bool {
     let runs = &fired.trace.runs;
     fired.trace.started.is_empty()
-        && runs.iter().all(|run| matches!(run.exit, Exit::Code(_) | Exit::Signal(_)))
+        && runs
+            .iter()
+            .all(|run| matches!(run.exit, Exit::Code(_) | Exit::Signal(_)))
 }

@@ -10,9 +10,18 @@ use crate::stage::Stage;
 
 /// The handlers in run order, and the number of warnings.
 pub(super) fn listed(loaded: &Loaded, stage: &Stage) -> (Vec<Map<String, Value>>, u64) {
-    let handlers = loaded.handlers.iter().filter(|handler| is_listed(loaded, handler));
-    let list = handlers.map(|handler| entry(loaded, handler, stage)).collect();
-    let warnings = loaded.diagnostics.iter().filter(|d| d.severity >= Severity::Warning).count();
+    let handlers = loaded
+        .handlers
+        .iter()
+        .filter(|handler| is_listed(loaded, handler));
+    let list = handlers
+        .map(|handler| entry(loaded, handler, stage))
+        .collect();
+    let warnings = loaded
+        .diagnostics
+        .iter()
+        .filter(|d| d.severity >= Severity::Warning)
+        .count();
     (list, u64::try_from(warnings).unwrap_or(u64::MAX))
 }
 
@@ -36,7 +45,10 @@ fn entry(loaded: &Loaded, handler: &Handler, stage: &Stage) -> Map<String, Value
     let mut set = |key: &str, value: Value| map.insert(key.to_owned(), value);
     set("event", json!(handler.event));
     // The client's list has its own word for one type.
-    set("type", json!(handler.action.type_name().replace("mcp_tool", "mcpTool")));
+    set(
+        "type",
+        json!(handler.action.type_name().replace("mcp_tool", "mcpTool")),
+    );
     set("source", json!(source(handler, stage)));
     set("timeout", json!(timeout.as_secs()));
     set("enabled", json!(!switched_off(loaded, &handler.key)));
@@ -59,9 +71,15 @@ fn entry(loaded: &Loaded, handler: &Handler, stage: &Stage) -> Map<String, Value
 /// The file, with the placeholders of the case.
 fn source(handler: &Handler, stage: &Stage) -> String {
     let path = handler.source.display().to_string();
-    let folders = [("$CODEX_HOME", stage.codex_home()), ("$CWD", stage.project.clone())];
+    let folders = [
+        ("$CODEX_HOME", stage.codex_home()),
+        ("$CWD", stage.project.clone()),
+    ];
     let short = folders.iter().find_map(|(name, folder)| {
-        Some(format!("{name}{}", path.strip_prefix(&folder.display().to_string())?))
+        Some(format!(
+            "{name}{}",
+            path.strip_prefix(&folder.display().to_string())?
+        ))
     });
     short.unwrap_or(path)
 }

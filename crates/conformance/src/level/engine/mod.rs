@@ -37,8 +37,11 @@ impl EngineLevel {
     /// `trusts` accepts.
     fn engine(&self, dialect: DialectId, stage: &Stage, trust: &Trust) -> Engine {
         let mut loaded = load(dialect, &roots(dialect, stage));
-        let environment: Vec<String> =
-            stage.env.iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
+        let environment: Vec<String> = stage
+            .env
+            .iter()
+            .map(|(name, _)| name.to_string_lossy().into_owned())
+            .collect();
         for handler in &mut loaded.handlers {
             stage.pace.set_timeout(handler, &environment);
         }

@@ -53,7 +53,13 @@ const WITHIN: [&str; 8] = [
 impl Told {
     pub(super) fn new(drive: Drive) -> Self {
         let (pending, outside, model, subagent) = Default::default();
-        Self { drive, pending, outside, model, subagent }
+        Self {
+            drive,
+            pending,
+            outside,
+            model,
+            subagent,
+        }
     }
 
     /// Takes the texts of one firing.
@@ -105,7 +111,10 @@ impl Told {
     pub(super) fn add(&mut self, contexts: Vec<String>, message: Option<String>) {
         let message = message.filter(|_| self.drive.dialect == DialectId::Claude);
         let texts = message.into_iter().chain(contexts);
-        self.model.extend(texts.map(|text| Said { text, certain: false }));
+        self.model.extend(texts.map(|text| Said {
+            text,
+            certain: false,
+        }));
     }
 
     /// Nothing more is fired. What a turn of Claude still had to say was said.
@@ -113,7 +122,10 @@ impl Told {
         if self.drive.dialect == DialectId::Claude {
             self.model.append(&mut self.pending);
             let outside = self.outside.drain(..);
-            self.model.extend(outside.map(|said| Said { certain: false, ..said }));
+            self.model.extend(outside.map(|said| Said {
+                certain: false,
+                ..said
+            }));
         }
     }
 
@@ -154,17 +166,27 @@ impl Told {
         let asks = outcome.decision == Decision::Ask && self.drive.nobody_to_ask;
         let all = || {
             let said = outcome.reasons.iter();
-            said.map(|by| Said { text: by.value.clone(), certain: !late.contains(&by.by) })
+            said.map(|by| Said {
+                text: by.value.clone(),
+                certain: !late.contains(&by.by),
+            })
         };
         let one = outcome.reason.iter();
         match moment.event.as_str() {
-            "PreToolUse" | "PermissionRequest" if refused || asks => {
-                one.map(|text| Said { text: text.clone(), certain: true }).collect()
-            }
+            "PreToolUse" | "PermissionRequest" if refused || asks => one
+                .map(|text| Said {
+                    text: text.clone(),
+                    certain: true,
+                })
+                .collect(),
             "PostToolUse" | "PostToolUseFailure" if outcome.extras.replaced_output.is_none() => {
                 all().collect()
             }
-            "Stop" | "SubagentStop" | "TaskCreated" | "TaskCompleted" | "WorktreeCreate"
+            "Stop"
+            | "SubagentStop"
+            | "TaskCreated"
+            | "TaskCompleted"
+            | "WorktreeCreate"
             | "PreSkillShellCommand"
                 if refused =>
             {
@@ -188,18 +210,34 @@ fn extras(event: &str, outcome: &Outcome) -> Vec<Said> {
     let extras = &outcome.extras;
     let mut texts: Vec<String> = Vec::new();
     texts.extend(extras.replaced_output.clone());
-    texts.extend(extras.initial_user_message.iter().map(|by| by.value.clone()));
+    texts.extend(
+        extras
+            .initial_user_message
+            .iter()
+            .map(|by| by.value.clone()),
+    );
     texts.extend(extras.worktree_path.iter().map(|by| by.value.clone()));
     let outputs = extras.tool_output.iter().chain(&extras.mcp_output);
     texts.extend(outputs.flat_map(|by| strings(by.value.get())));
-    let answers = extras.elicitation.iter().filter_map(|by| by.value.1.as_ref());
+    let answers = extras
+        .elicitation
+        .iter()
+        .filter_map(|by| by.value.1.as_ref());
     texts.extend(answers.flat_map(|content| strings(content.get())));
-    let mut all: Vec<Said> =
-        texts.into_iter().map(|text| Said { text, certain: true }).collect();
+    let mut all: Vec<Said> = texts
+        .into_iter()
+        .map(|text| Said {
+            text,
+            certain: true,
+        })
+        .collect();
     if event == "DirectoryAdded" {
         let notices = outcome.notices.iter().map(|by| &by.value);
         let notices = notices.filter(|notice| notice.kind == NoticeKind::System);
-        all.extend(notices.map(|notice| Said { text: notice.text.clone(), certain: false }));
+        all.extend(notices.map(|notice| Said {
+            text: notice.text.clone(),
+            certain: false,
+        }));
     }
     all
 }
