@@ -30,7 +30,12 @@ impl Roots {
     #[must_use]
     pub fn new(home: impl Into<PathBuf>, project: impl Into<PathBuf>) -> Self {
         let home = home.into();
-        Self { codex_home: home.join(".codex"), home, project: project.into(), explicit: None }
+        Self {
+            codex_home: home.join(".codex"),
+            home,
+            project: project.into(),
+            explicit: None,
+        }
     }
 }
 

@@ -19,7 +19,10 @@ impl Payload {
     pub fn from_text(text: impl Into<Arc<str>>) -> Result<Self, serde_json::Error> {
         let text = text.into();
         let value: serde_json::Map<String, Value> = serde_json::from_str(&text)?;
-        Ok(Self { text, value: Arc::new(Value::Object(value)) })
+        Ok(Self {
+            text,
+            value: Arc::new(Value::Object(value)),
+        })
     }
 
     /// The exact text.
