@@ -37,6 +37,15 @@ impl Pointer {
         Self { message, help: finding.help.clone(), severity: finding.severity, source }
     }
 
+    /// A finding about a text that is not in a file.
+    pub(crate) fn into_text(finding: Diagnostic, shown: &str, text: &str) -> Self {
+        let source = finding.span.map(|(start, end)| {
+            (NamedSource::new(shown, text.to_owned()), SourceSpan::from(start..end.max(start)))
+        });
+        let Diagnostic { message, help, severity, .. } = finding;
+        Self { message, help, severity, source }
+    }
+
     /// The finding as text, several lines long, with colours.
     pub(crate) fn render(&self) -> String {
         let theme = GraphicalTheme {

@@ -4,4 +4,59 @@
 //! out again where nobody would see them.
 
 pub(crate) mod caret;
+pub(crate) mod firing;
+pub(crate) mod listing;
 pub(crate) mod table;
+
+use std::time::Duration;
+
+/// How many characters of a command or matcher are shown in one line.
+const LONGEST: usize = 100;
+
+/// A text in one line of bearable length. The whole of it is in `--json`.
+pub(crate) fn one_line(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", line.get(..end).unwrap_or(&line)),
+        None => line,
+    }
+}
+
+/// A number of things, in words: `1 file`, `2 files looked for`.
+pub(crate) fn count(number: usize, noun: &str, rest: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural} {rest}").trim_end().to_owned()
+}
+
+/// Seconds without needless zeros.
+pub(crate) fn seconds(duration: Duration) -> String {
+    duration.as_secs_f64().to_string()
+}
+
+/// Milliseconds, precise where they are few.
+pub(crate) fn milliseconds(duration: Duration) -> String {
+    let ms = duration.as_secs_f64() * 1e3;
+    if ms < 10.0 { format!("{ms:.1} ms") } else { format!("{ms:.0} ms") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_and_many_lined_texts_become_one_line() {
+        assert_eq!(one_line("a\n\t b"), "a b");
+        let long = "ä".repeat(200);
+        assert_eq!(one_line(&long).chars().count(), LONGEST + 3);
+    }
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(count(1, "file", ""), "1 file");
+        assert_eq!(count(0, "file", "more"), "0 files more");
+        assert_eq!(seconds(Duration::from_millis(1500)), "1.5");
+        assert_eq!(seconds(Duration::from_secs(600)), "600");
+        assert_eq!(milliseconds(Duration::from_micros(1234)), "1.2 ms");
+        assert_eq!(milliseconds(Duration::from_micros(123_456)), "123 ms");
+    }
+}

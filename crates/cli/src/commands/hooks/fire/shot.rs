@@ -1,0 +1,184 @@
+//! One firing, from made ready to done.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tempfile::NamedTempFile;
+use tokio_util::sync::CancellationToken;
+
+use seamline_hooks::engine::{BackgroundRun, EngineParts};
+use seamline_hooks::payload::Payload;
+use seamline_hooks::runner::Supervisor;
+use seamline_hooks::trace::{Skip, SkipReason};
+use seamline_hooks::trust::TrustState;
+use seamline_hooks::{DialectId, Engine, EventRow, Fired, Firing, HandlerKey};
+
+use crate::assemble::{self, Ingredients};
+use crate::error::CliError;
+use crate::output;
+use crate::places::Places;
+use crate::setup::Setup;
+
+/// Events whose hooks may leave variables for later commands, in the file `CLAUDE_ENV_FILE`.
+const ENV_FILE_EVENTS: [&str; 4] = ["SessionStart", "Setup", "CwdChanged", "FileChanged"];
+
+/// One firing, ready.
+pub(super) struct Shot {
+    pub(super) setup: Setup,
+    firing: Firing,
+    engine: Engine,
+    /// The file that hooks may write variables to, for the events that have one.
+    env_file: Option<NamedTempFile>,
+}
+
+impl Shot {
+    pub(super) fn new(
+        setup: Setup,
+        row: &'static EventRow,
+        ingredients: &Ingredients,
+        trust_project: bool,
+        places: &Places,
+    ) -> Result<Self, CliError> {
+        let dialect = setup.loaded.dialect;
+        let payload = ingredients.payload(dialect, row, &places.roots.project)?;
+        if let Some(odd) = assemble::odd_tool(dialect, &payload) {
+            output::diagnostic(&format!("note: {odd}\n"));
+        }
+        let env_file = env_file(dialect, row)?;
+        let firing = Firing {
+            event: row.name,
+            cwd: working_folder(&payload, places),
+            env: variables(&payload, env_file.as_ref()),
+            payload,
+            signal: CancellationToken::new(),
+        };
+        let engine = Engine::new(EngineParts {
+            loaded: setup.loaded.clone(),
+            trust: trust(&setup, trust_project),
+            exec: Arc::new(Supervisor::new()),
+            base_env: std::env::vars_os().collect(),
+            project: places.roots.project.clone(),
+            home: places.roots.home.clone(),
+            spill_dir: places.state.join("hook-outputs"),
+        });
+        Ok(Self { setup, firing, engine, env_file })
+    }
+
+    /// Handlers that would run if they were trusted.
+    pub(super) fn untrusted(&self) -> Vec<Skip> {
+        let mut skipped = self.engine.select(&self.firing).skipped;
+        skipped.retain(|skip| skip.reason == SkipReason::Trust);
+        skipped
+    }
+}
+
+/// Trust as the engine is to see it.
+fn trust(setup: &Setup, trust_project: bool) -> BTreeMap<HandlerKey, TrustState> {
+    let seen = |handler| {
+        let state = setup.trust_of(handler);
+        if trust_project && !state.runs() { TrustState::Trusted } else { state }
+    };
+    setup.loaded.handlers.iter().map(|handler| (handler.key.clone(), seen(handler))).collect()
+}
+
+/// Hooks run where the payload says the session is, if that is here, or else in the project.
+fn working_folder(payload: &Payload, places: &Places) -> PathBuf {
+    payload
+        .str_field("cwd")
+        .map(PathBuf::from)
+        .filter(|folder| folder.is_absolute() && folder.is_dir())
+        .unwrap_or_else(|| places.roots.project.clone())
+}
+
+fn env_file(dialect: DialectId, row: &EventRow) -> Result<Option<NamedTempFile>, CliError> {
+    if dialect != DialectId::Claude || !ENV_FILE_EVENTS.contains(&row.name) {
+        return Ok(None);
+    }
+    let file = NamedTempFile::with_suffix(".sh");
+    let what = "a file for CLAUDE_ENV_FILE".to_owned();
+    file.map(Some).map_err(|source| CliError::Write { what, source })
+}
+
+/// What came of one firing.
+pub(crate) struct Hit {
+    /// The protocol.
+    pub dialect: DialectId,
+    /// The event.
+    pub event: &'static str,
+    /// What the hooks read.
+    pub payload: Payload,
+    /// The outcome and the trace.
+    pub fired: Fired,
+    /// Hooks in background, once they have ended.
+    pub background: Vec<BackgroundRun>,
+    /// What hooks left in `CLAUDE_ENV_FILE`.
+    pub environment: Option<String>,
+    /// Where no configuration was found.
+    pub looked_in: Vec<PathBuf>,
+    /// Ctrl-C ended it.
+    pub interrupted: bool,
+}
+
+/// Fires one after the other, in order.
+pub(super) fn fire(shots: Vec<Shot>) -> Result<Vec<Hit>, CliError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|source| CliError::Write { what: "to a runtime of our own".into(), source })?;
+    runtime.block_on(async {
+        let mut hits = Vec::new();
+        for shot in shots {
+            hits.push(shot.fire().await);
+        }
+        Ok(hits)
+    })
+}
+
+impl Shot {
+    async fn fire(self) -> Hit {
+        let signal = self.firing.signal.clone();
+        let payload = self.firing.payload.clone();
+        let event = self.firing.event;
+        let watch = tokio::spawn({
+            let signal = signal.clone();
+            async move {
+                if tokio::signal::ctrl_c().await.is_ok() {
+                    signal.cancel();
+                }
+            }
+        });
+        let fired = self.engine.fire(self.firing).await;
+        let background = settled(&self.engine, fired.trace.started.len(), &signal).await;
+        self.engine.dispose().await;
+        watch.abort();
+        let environment = self.env_file.and_then(|file| std::fs::read_to_string(file.path()).ok());
+        let looked_in = self.setup.looked_in();
+        Hit {
+            dialect: self.setup.loaded.dialect,
+            event,
+            payload,
+            fired,
+            background,
+            environment: environment.filter(|text| !text.is_empty()),
+            looked_in,
+            interrupted: signal.is_cancelled(),
+        }
+    }
+}
+
+/// Waits for the hooks in background. An agent would go on; here somebody wants to see them.
+async fn settled(
+    engine: &Engine,
+    started: usize,
+    signal: &CancellationToken,
+) -> Vec<BackgroundRun> {
+    let mut ended = engine.take_background();
+    while ended.len() < started && !signal.is_cancelled() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        ended.extend(engine.take_background());
+    }
+    ended
+}

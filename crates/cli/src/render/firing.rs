@@ -1,0 +1,170 @@
+//! What a firing looks like: the payload, each run, each skipped handler, what came of it.
+
+use std::fmt::Write;
+
+use owo_colors::OwoColorize;
+use serde_json::Value;
+
+use seamline_hooks::outcome::Outcome;
+use seamline_hooks::runner::Exit;
+use seamline_hooks::trace::{EntryKind, Run, RunStatus, SkipReason, Trace};
+use seamline_hooks::{Decision, DialectId, Fired, Handler};
+
+use super::table::{Cell, columns};
+use super::{count, milliseconds, one_line};
+use crate::places::Places;
+use crate::report::firing::extras;
+
+/// One firing.
+pub(crate) fn render(
+    dialect: DialectId,
+    event: &str,
+    payload: &Value,
+    fired: &Fired,
+    places: &Places,
+) -> String {
+    let mut text = String::new();
+    let _ = writeln!(text, "{}", format!("{dialect} {event}").bold());
+    heading(&mut text, "payload");
+    let pretty = serde_json::to_string_pretty(payload).unwrap_or_default();
+    indented(&mut text, 2, &pretty);
+    runs(&mut text, &fired.trace, places);
+    skipped(&mut text, &fired.trace, places);
+    outcome(&mut text, &fired.outcome);
+    text
+}
+
+fn heading(text: &mut String, name: &str) {
+    let _ = writeln!(text, "\n{}", name.dimmed());
+}
+
+fn indented(text: &mut String, depth: usize, lines: &str) {
+    for line in lines.lines() {
+        let _ = writeln!(text, "{:depth$}{line}", "");
+    }
+}
+
+fn runs(text: &mut String, trace: &Trace, places: &Places) {
+    heading(text, "runs");
+    if trace.runs.is_empty() && trace.started.is_empty() {
+        let _ = writeln!(text, "  none: no handler matched");
+    }
+    let rows: Vec<Vec<Cell>> = trace.runs.iter().map(|run| run_row(run, places)).collect();
+    for (run, line) in trace.runs.iter().zip(columns(&rows)) {
+        let _ = writeln!(text, "  {line}");
+        for entry in &run.entries {
+            said(text, entry_word(entry.kind), &entry.text);
+        }
+        for note in &run.notes {
+            said(text, &"note".yellow().to_string(), &note.text);
+        }
+    }
+    for handler in &trace.started {
+        let _ = writeln!(text, "  started in background  {}", place(handler, places));
+    }
+}
+
+fn said(text: &mut String, word: &str, what: &str) {
+    let mut lines = what.lines();
+    let _ = writeln!(text, "      {word}: {}", lines.next().unwrap_or_default());
+    for line in lines {
+        let _ = writeln!(text, "        {line}");
+    }
+}
+
+fn entry_word(kind: EntryKind) -> &'static str {
+    match kind {
+        EntryKind::Warning => "message to the user",
+        EntryKind::Stop => "stop",
+        EntryKind::Feedback => "reason",
+        EntryKind::Context => "context for the model",
+        EntryKind::Error => "error",
+    }
+}
+
+fn run_row(run: &Run, places: &Places) -> Vec<Cell> {
+    let style = match run.status {
+        RunStatus::Completed => owo_colors::Style::new().green(),
+        RunStatus::Blocked | RunStatus::Stopped => owo_colors::Style::new().yellow(),
+        RunStatus::Failed | RunStatus::Cancelled => owo_colors::Style::new().red(),
+    };
+    vec![
+        Cell::new(run.status.as_str(), style),
+        exit_word(&run.exit).into(),
+        milliseconds(run.duration).into(),
+        place(&run.handler, places).into(),
+        one_line(&run.handler.action.summary()).into(),
+    ]
+}
+
+fn exit_word(exit: &Exit) -> String {
+    match exit {
+        Exit::Code(code) => format!("exit {code}"),
+        Exit::Signal(signal) => format!("signal {signal}"),
+        Exit::TimedOut => "timed out".into(),
+        Exit::Cancelled => "cancelled".into(),
+        Exit::SpawnFailed(_) => "not started".into(),
+    }
+}
+
+/// Where a handler stands: `file:line`.
+pub(crate) fn place(handler: &Handler, places: &Places) -> String {
+    format!("{}:{}", places.show(&handler.source), handler.position.line)
+}
+
+fn skipped(text: &mut String, trace: &Trace, places: &Places) {
+    if trace.skipped.is_empty() {
+        return;
+    }
+    heading(text, "skipped");
+    let here = || trace.skipped.iter().filter(|skip| skip.reason != SkipReason::Event);
+    let rows: Vec<Vec<Cell>> = here()
+        .map(|skip| {
+            vec![
+                skip.reason.as_str().into(),
+                place(&skip.handler, places).into(),
+                one_line(&skip.handler.action.summary()).into(),
+            ]
+        })
+        .collect();
+    for (skip, line) in here().zip(columns(&rows)) {
+        let _ = writeln!(text, "  {line}");
+        let _ = writeln!(text, "      {}", skip.detail);
+    }
+    match trace.skipped.len() - rows.len() {
+        0 => {}
+        others => {
+            let _ = writeln!(text, "  {}", count(others, "handler", "of other events").dimmed());
+        }
+    }
+}
+
+fn outcome(text: &mut String, outcome: &Outcome) {
+    heading(text, "outcome");
+    let word = outcome.decision.as_str();
+    let word = match outcome.decision {
+        Decision::None => "none: the action goes on as if there were no hooks".to_owned(),
+        Decision::Allow => word.green().to_string(),
+        Decision::Ask | Decision::Defer => word.yellow().to_string(),
+        Decision::Deny | Decision::Block => word.red().to_string(),
+    };
+    let _ = writeln!(text, "  decision: {word}");
+    if let Some(reason) = &outcome.reason {
+        said(text, "reason", reason);
+    }
+    if let Some(halt) = &outcome.halt {
+        said(text, "ends the run", halt.reason.as_deref().unwrap_or("without a reason"));
+    }
+    if let Some(input) = &outcome.input {
+        said(text, "input becomes", input.value.get());
+    }
+    for context in &outcome.contexts {
+        said(text, "context for the model", &context.value);
+    }
+    for notice in &outcome.notices {
+        said(text, "notice for the user", &notice.value.text);
+    }
+    for (name, value) in extras(&outcome.extras) {
+        said(text, &name.replace('_', " "), &value.to_string());
+    }
+}
