@@ -13,6 +13,7 @@
 //! my hook not fire" is answered by the engine and never reconstructed.
 
 pub mod codec;
+pub mod condition;
 pub mod config;
 pub mod diagnostic;
 pub mod dialect;
@@ -24,6 +25,7 @@ pub mod merge;
 pub mod outcome;
 pub mod payload;
 pub mod runner;
+pub mod spill;
 pub mod trace;
 pub mod trust;
 

@@ -222,37 +222,32 @@ pub fn could_explode(pattern: &str) -> bool {
     let mut open_quantifiers = 0;
     let mut in_class = false;
     let mut after_group = false;
-    let mut chars = pattern.chars().peekable();
+    let mut chars = pattern.chars();
     while let Some(c) = chars.next() {
         let closes = c == ')' && !in_class;
         match c {
             '\\' => {
-                if chars
-                    .next()
-                    .is_some_and(|next| next.is_ascii_digit() || next == 'k')
-                {
+                let escaped = chars.next();
+                if escaped.is_some_and(|next| next.is_ascii_digit() || next == 'k') {
                     return true;
                 }
             }
             '[' => in_class = true,
             ']' => in_class = false,
-            '(' if !in_class => {
-                let mut ahead = chars.clone();
-                if ahead.next() == Some('?') && matches!(ahead.next(), Some('=' | '!' | '<')) {
-                    return true;
-                }
-            }
-            '*' | '+' | '{' if !in_class => {
-                if after_group {
-                    return true;
-                }
-                open_quantifiers += 1;
-            }
+            '(' if !in_class && looks_around(chars.as_str()) => return true,
+            '*' | '+' | '{' if !in_class && after_group => return true,
+            '*' | '+' | '{' if !in_class => open_quantifiers += 1,
             _ => {}
         }
         after_group = closes;
     }
     open_quantifiers > 2
+}
+
+fn looks_around(after_paren: &str) -> bool {
+    ["?=", "?!", "?<"]
+        .iter()
+        .any(|start| after_paren.starts_with(start))
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Runs one process per command handler.
 
+pub mod shell;
+
 use std::ffi::OsString;
 use std::future::Future;
 use std::path::PathBuf;
