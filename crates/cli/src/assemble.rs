@@ -8,13 +8,12 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use seamline_hooks::{Diagnostic, DialectId, EventRow, Position, Severity};
-use seamline_hooks::payload::Payload;
+use seamline_hooks::payload::{Payload, Sample, sample};
 use serde_json::{Map, Value};
 
 use crate::error::CliError;
 use crate::nearest::nearest;
 use crate::render::caret::Pointer;
-use crate::sample;
 
 /// Where a payload comes from.
 #[derive(Debug, Default)]
@@ -91,16 +90,16 @@ impl Ingredients {
         row: &EventRow,
         project: &Path,
     ) -> Result<Payload, CliError> {
-        let mut object = match &self.text {
+        let object = match &self.text {
             Some(text) if self.set.is_empty() => return exact(text, row),
-            Some(text) => object(text, row)?,
+            Some(text) => {
+                let mut object = object(text, row)?;
+                self.set.iter().try_for_each(|assignment| assignment.apply(&mut object))?;
+                object
+            }
             None => self.sample(dialect, row, project)?,
         };
-        for assignment in &self.set {
-            assignment.apply(&mut object)?;
-        }
-        let text = Value::Object(object).to_string();
-        Payload::from_text(text.as_str()).map_err(|error| not_json("the payload", &text, &error))
+        Ok(Payload::from_object(object))
     }
 
     fn sample(
@@ -109,14 +108,21 @@ impl Ingredients {
         row: &EventRow,
         project: &Path,
     ) -> Result<Map<String, Value>, CliError> {
-        if let (Some(tool), false) = (&self.tool, sample::has_tool(row)) {
+        if let (Some(tool), false) = (&self.tool, row.keys.contains(&"tool_name")) {
             return Err(CliError::usage(format!("--tool {tool}: {} is not about a tool", row.name)));
         }
-        let tool = self.tool.as_deref().map(|name| {
-            let input = self.input.clone();
-            (name, input.unwrap_or_else(|| sample::input_of(name, project)))
-        });
-        Ok(sample::payload(row, &sample::Subject { dialect, project, tool }))
+        let about = Sample {
+            cwd: project.display().to_string(),
+            tool: self.tool.clone(),
+            input: self.input.clone(),
+        };
+        // Whole keys find their place in the event's order; the rest changes what is there then.
+        let (whole, inner): (Vec<_>, Vec<_>) = self.set.iter().partition(|a| !a.key.contains('.'));
+        let whole: Vec<(String, Value)> =
+            whole.iter().map(|a| (a.key.clone(), a.value.clone())).collect();
+        let mut object = sample(dialect, row, &about, &whole);
+        inner.iter().try_for_each(|assignment| assignment.apply(&mut object))?;
+        Ok(object)
     }
 }
 

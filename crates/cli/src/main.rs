@@ -15,7 +15,6 @@ mod output;
 mod places;
 mod render;
 mod report;
-mod sample;
 mod setup;
 
 use std::process::ExitCode;

@@ -37,3 +37,64 @@ pub(crate) struct TrustArgs {
     #[command(flatten)]
     selection: Selection,
 }
+
+pub(crate) fn run(args: &TrustArgs, places: Places) -> Result<u8, CliError> {
+    let places = select(places, &args.selection)?;
+    let mut store = TrustStore::open(places.trust_file())?;
+    let dialects = args.selection.named().map_or(DialectId::ALL.to_vec(), |named| vec![named]);
+    let setups: Vec<Setup> =
+        dialects.into_iter().map(|dialect| Setup::read(&places, dialect, &store)).collect();
+    let hooks: Vec<Hook<'_>> = setups.iter().flat_map(Hook::of).collect();
+    if let Some(key) = &args.revoke {
+        return revoke(&mut store, find(key, &hooks)?, &places);
+    }
+    let chosen = match &args.key {
+        Some(key) => vec![find(key, &hooks)?],
+        None if args.all => hooks.iter().collect(),
+        None => return list(&hooks, &places),
+    };
+    agree(&mut store, &chosen, &places)
+}
+
+/// A handler that comes with the project.
+struct Hook<'a> {
+    handler: &'a Handler,
+    state: TrustState,
+}
+
+impl<'a> Hook<'a> {
+    fn of(setup: &'a Setup) -> Vec<Self> {
+        let from_project = setup.loaded.handlers.iter().filter(|h| h.layer.comes_with_project());
+        from_project.map(|handler| Hook { handler, state: setup.trust_of(handler) }).collect()
+    }
+}
+
+/// The hook that a key means: the whole key, or a beginning or an end of exactly one.
+fn find<'a, 'h>(wanted: &str, hooks: &'a [Hook<'h>]) -> Result<&'a Hook<'h>, CliError> {
+    let key = |hook: &&Hook<'_>| hook.handler.key.0.as_str().to_owned();
+    if let Some(exact) = hooks.iter().find(|hook| key(hook) == wanted) {
+        return Ok(exact);
+    }
+    let parts = |hook: &&Hook<'_>| key(hook).starts_with(wanted) || key(hook).ends_with(wanted);
+    let found: Vec<&Hook<'_>> = hooks.iter().filter(parts).collect();
+    match found.as_slice() {
+        [one] if !wanted.is_empty() => Ok(one),
+        [] | [_] => Err(unknown(wanted, hooks)),
+        several => {
+            let keys: Vec<&str> = several.iter().map(|hook| hook.handler.key.0.as_str()).collect();
+            let message = format!("{wanted:?} means {} hooks", several.len());
+            Err(CliError::Usage { message, hint: Some(format!("one of {}", keys.join(", "))) })
+        }
+    }
+}
+
+fn unknown(wanted: &str, hooks: &[Hook<'_>]) -> CliError {
+    let message = format!("no hook of this project has the key {wanted:?}");
+    let keys = || hooks.iter().map(|hook| hook.handler.key.0.as_str());
+    let ends = keys().filter_map(|key| key.rsplit_once('/').map(|(_, end)| end));
+    let hint = match nearest(wanted, keys().chain(ends)) {
+        Some(meant) => format!("did you mean {meant}?"),
+        None => "seamline hooks trust --list shows the keys".to_owned(),
+    };
+    CliError::Usage { message, hint: Some(hint) }
+}
