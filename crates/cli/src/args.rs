@@ -9,7 +9,12 @@ use crate::commands::Command;
 
 /// Runs and explains the hooks of Claude Code and Codex.
 #[derive(Debug, Parser)]
-#[command(name = "seamline", version, max_term_width = 100, infer_subcommands = false)]
+#[command(
+    name = "seamline",
+    version,
+    max_term_width = 100,
+    infer_subcommands = false
+)]
 pub(crate) struct Cli {
     /// The project folder, instead of the current one.
     #[arg(short = 'C', global = true, value_name = "DIR")]
@@ -53,14 +58,19 @@ impl Selection {
     /// The protocols that are asked for by name or by the name of the file; empty when the command
     /// line leaves it open.
     pub(crate) fn named(&self) -> Option<DialectId> {
-        self.dialect.map(Into::into).or_else(|| self.hooks_config.as_deref().map(spoken_by))
+        self.dialect
+            .map(Into::into)
+            .or_else(|| self.hooks_config.as_deref().map(spoken_by))
     }
 }
 
 /// The protocol that a configuration file speaks, from its path alone: the part nearest to the end
 /// that says `codex` or `claude` decides, then the ending, then it is Claude's.
 fn spoken_by(file: &Path) -> DialectId {
-    let parts = file.components().rev().map(|part| part.as_os_str().to_string_lossy().to_lowercase());
+    let parts = file
+        .components()
+        .rev()
+        .map(|part| part.as_os_str().to_string_lossy().to_lowercase());
     for part in parts {
         match (part.contains("codex"), part.contains("claude")) {
             (true, false) => return DialectId::Codex,
@@ -68,7 +78,11 @@ fn spoken_by(file: &Path) -> DialectId {
             _ => {}
         }
     }
-    if file.extension().is_some_and(|end| end == "toml") { DialectId::Codex } else { DialectId::Claude }
+    if file.extension().is_some_and(|end| end == "toml") {
+        DialectId::Codex
+    } else {
+        DialectId::Claude
+    }
 }
 
 #[cfg(test)]

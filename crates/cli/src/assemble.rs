@@ -7,8 +7,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use seamline_hooks::{Diagnostic, DialectId, EventRow, Position, Severity};
 use seamline_hooks::payload::{Payload, Sample, sample};
+use seamline_hooks::{Diagnostic, DialectId, EventRow, Position, Severity};
 use serde_json::{Map, Value};
 
 use crate::error::CliError;
@@ -44,7 +44,10 @@ impl std::str::FromStr for Assignment {
             return Err("the key before `=` is empty".into());
         }
         let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
-        Ok(Self { key: key.to_owned(), value })
+        Ok(Self {
+            key: key.to_owned(),
+            value,
+        })
     }
 }
 
@@ -56,7 +59,10 @@ pub(crate) fn read(path: &Path) -> Result<String, CliError> {
     } else {
         fs::read_to_string(path)
     };
-    read.map_err(|source| CliError::Unreadable { path: path.to_owned(), source })
+    read.map_err(|source| CliError::Unreadable {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 /// Parses JSON, and points at the place where it stops being JSON.
@@ -65,7 +71,11 @@ pub(crate) fn parse(origin: &str, text: &str) -> Result<Value, CliError> {
 }
 
 fn not_json(origin: &str, text: &str, error: &serde_json::Error) -> CliError {
-    let before: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let before: usize = text
+        .split_inclusive('\n')
+        .take(error.line().saturating_sub(1))
+        .map(str::len)
+        .sum();
     let offset = (before + error.column().saturating_sub(1)).min(text.len());
     let at = Position::of(text, offset);
     let finding = Diagnostic {
@@ -94,7 +104,9 @@ impl Ingredients {
             Some(text) if self.set.is_empty() => return exact(text, row),
             Some(text) => {
                 let mut object = object(text, row)?;
-                self.set.iter().try_for_each(|assignment| assignment.apply(&mut object))?;
+                self.set
+                    .iter()
+                    .try_for_each(|assignment| assignment.apply(&mut object))?;
                 object
             }
             None => self.sample(dialect, row, project)?,
@@ -109,7 +121,10 @@ impl Ingredients {
         project: &Path,
     ) -> Result<Map<String, Value>, CliError> {
         if let (Some(tool), false) = (&self.tool, row.keys.contains(&"tool_name")) {
-            return Err(CliError::usage(format!("--tool {tool}: {} is not about a tool", row.name)));
+            return Err(CliError::usage(format!(
+                "--tool {tool}: {} is not about a tool",
+                row.name
+            )));
         }
         let about = Sample {
             cwd: project.display().to_string(),
@@ -118,10 +133,14 @@ impl Ingredients {
         };
         // Whole keys find their place in the event's order; the rest changes what is there then.
         let (whole, inner): (Vec<_>, Vec<_>) = self.set.iter().partition(|a| !a.key.contains('.'));
-        let whole: Vec<(String, Value)> =
-            whole.iter().map(|a| (a.key.clone(), a.value.clone())).collect();
+        let whole: Vec<(String, Value)> = whole
+            .iter()
+            .map(|a| (a.key.clone(), a.value.clone()))
+            .collect();
         let mut object = sample(dialect, row, &about, &whole);
-        inner.iter().try_for_each(|assignment| assignment.apply(&mut object))?;
+        inner
+            .iter()
+            .try_for_each(|assignment| assignment.apply(&mut object))?;
         Ok(object)
     }
 }
@@ -156,7 +175,9 @@ impl Assignment {
                 target.insert(part.to_owned(), self.value.clone());
                 break;
             }
-            let inner = target.entry(part.to_owned()).or_insert_with(|| Value::Object(Map::new()));
+            let inner = target
+                .entry(part.to_owned())
+                .or_insert_with(|| Value::Object(Map::new()));
             target = inner.as_object_mut().ok_or_else(|| {
                 CliError::usage(format!("--set {}: `{part}` is not an object", self.key))
             })?;
@@ -172,9 +193,15 @@ pub(crate) fn odd_tool(dialect: DialectId, payload: &Payload) -> Option<String> 
     if name.starts_with("mcp__") || table.tools.contains(&name) {
         return None;
     }
-    let alias = table.aliases.iter().find(|(_, names)| names.contains(&name)).map(|(name, _)| *name);
+    let alias = table
+        .aliases
+        .iter()
+        .find(|(_, names)| names.contains(&name))
+        .map(|(name, _)| *name);
     let meant = alias.or_else(|| nearest(name, table.tools.iter().copied()));
-    let meant = meant.map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
+    let meant = meant
+        .map(|meant| format!("; did you mean {meant}?"))
+        .unwrap_or_default();
     Some(format!("{dialect} knows no tool {name}{meant}"))
 }
 
@@ -212,21 +239,34 @@ mod tests {
         for text in ["a.b.c=1", "a.b.d=2", "e=3"] {
             set(text).apply(&mut object).unwrap();
         }
-        assert_eq!(Value::Object(object.clone()), json!({ "a": { "b": { "c": 1, "d": 2 } }, "e": 3 }));
+        assert_eq!(
+            Value::Object(object.clone()),
+            json!({ "a": { "b": { "c": 1, "d": 2 } }, "e": 3 })
+        );
         let error = set("e.f=1").apply(&mut object).unwrap_err();
-        assert!(error.to_string().contains("`e` is not an object"), "{error}");
+        assert!(
+            error.to_string().contains("`e` is not an object"),
+            "{error}"
+        );
     }
 
     #[test]
     fn setting_a_key_keeps_its_place() {
         let row = DialectId::Codex.table().event("Stop").unwrap();
-        let with = Ingredients { set: vec![set("stop_hook_active=true")], ..Ingredients::default() };
+        let with = Ingredients {
+            set: vec![set("stop_hook_active=true")],
+            ..Ingredients::default()
+        };
         let project = Path::new("/p");
-        let plain = Ingredients::default().payload(DialectId::Codex, row, project).unwrap();
+        let plain = Ingredients::default()
+            .payload(DialectId::Codex, row, project)
+            .unwrap();
         let changed = with.payload(DialectId::Codex, row, project).unwrap();
         assert_eq!(
             changed.text(),
-            plain.text().replace("\"stop_hook_active\":false", "\"stop_hook_active\":true")
+            plain
+                .text()
+                .replace("\"stop_hook_active\":false", "\"stop_hook_active\":true")
         );
     }
 
@@ -234,8 +274,13 @@ mod tests {
     fn a_payload_file_goes_through_byte_for_byte() {
         let row = DialectId::Claude.table().event("Stop").unwrap();
         let text = "{\"n\": 1.50, \"n2\":1e3,\n \"hook_event_name\":\"Stop\"}";
-        let from = Ingredients { text: Some(format!("{text}\n")), ..Ingredients::default() };
-        let payload = from.payload(DialectId::Claude, row, Path::new("/p")).unwrap();
+        let from = Ingredients {
+            text: Some(format!("{text}\n")),
+            ..Ingredients::default()
+        };
+        let payload = from
+            .payload(DialectId::Claude, row, Path::new("/p"))
+            .unwrap();
         assert_eq!(payload.text(), text);
     }
 
@@ -243,8 +288,13 @@ mod tests {
     fn a_payload_of_another_event_is_refused() {
         let row = DialectId::Claude.table().event("Stop").unwrap();
         let text = Some("{\"hook_event_name\":\"PreToolUse\"}".to_owned());
-        let from = Ingredients { text, ..Ingredients::default() };
-        let error = from.payload(DialectId::Claude, row, Path::new("/p")).unwrap_err();
+        let from = Ingredients {
+            text,
+            ..Ingredients::default()
+        };
+        let error = from
+            .payload(DialectId::Claude, row, Path::new("/p"))
+            .unwrap_err();
         assert_eq!(error.exit_code(), crate::exit::USAGE);
         assert!(error.to_string().contains("PreToolUse"), "{error}");
     }

@@ -7,7 +7,8 @@ use std::io;
 use std::path::PathBuf;
 
 use owo_colors::OwoColorize;
-use seamline_hooks::{Diagnostic, Handler, Severity};
+use seamline_hooks::Diagnostic;
+use seamline_hooks::trust::TrustError;
 
 use crate::exit;
 use crate::render::caret::Pointer;
@@ -24,7 +25,9 @@ pub(crate) enum CliError {
         hint: Option<String>,
     },
     /// `HOME` is not set.
-    #[error("HOME is not set (or is not an absolute path), so your own configuration cannot be found")]
+    #[error(
+        "HOME is not set (or is not an absolute path), so your own configuration cannot be found"
+    )]
     NoHome,
     /// A text that should be JSON is not.
     #[error("{0}")]
@@ -37,6 +40,9 @@ pub(crate) enum CliError {
         /// Why.
         source: io::Error,
     },
+    /// The trust store cannot be read or written.
+    #[error("{0}")]
+    Trust(#[from] TrustError),
     /// Something cannot be written.
     #[error("cannot write {what}: {source}")]
     Write {
@@ -69,14 +75,17 @@ fn untrusted_count(count: usize) -> String {
 impl CliError {
     /// A usage error without a hint.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self::Usage { message: message.into(), hint: None }
+        Self::Usage {
+            message: message.into(),
+            hint: None,
+        }
     }
 
     /// The exit code of the process.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Usage { .. } | Self::NoHome | Self::BadJson(_) => exit::USAGE,
-            Self::Unreadable { .. } | Self::Write { .. } => exit::IO,
+            Self::Unreadable { .. } | Self::Write { .. } | Self::Trust(_) => exit::IO,
             Self::Broken { .. } => exit::BROKEN,
             Self::Untrusted { .. } => exit::UNTRUSTED,
         }
@@ -95,7 +104,9 @@ impl CliError {
             Self::Untrusted { .. } => Some(
                 "look at them, then: seamline hooks trust --all (or KEY), or --trust-project-hooks for this once",
             ),
-            Self::BadJson(_) | Self::Unreadable { .. } | Self::Write { .. } => None,
+            Self::BadJson(_) | Self::Unreadable { .. } | Self::Write { .. } | Self::Trust(_) => {
+                None
+            }
         }
     }
 

@@ -10,6 +10,7 @@ mod assemble;
 mod commands;
 mod error;
 mod exit;
+mod hit;
 mod nearest;
 mod output;
 mod places;
@@ -39,5 +40,9 @@ fn main() -> ExitCode {
 fn explain(said: &clap::Error) -> u8 {
     // Nothing can be done about a closed terminal.
     let _ = said.print();
-    if said.use_stderr() { exit::USAGE } else { exit::OK }
+    if said.use_stderr() {
+        exit::USAGE
+    } else {
+        exit::OK
+    }
 }

@@ -11,9 +11,10 @@ use crate::error::CliError;
 pub(crate) fn result(text: &str) -> Result<(), CliError> {
     let mut out = anstream::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(CliError::Write { what: "standard output".into(), source: error })
-        }
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(CliError::Write {
+            what: "standard output".into(),
+            source: error,
+        }),
         _ => Ok(()),
     }
 }

@@ -27,7 +27,10 @@ impl Places {
             roots.codex_home = codex;
         }
         let state = folder_variable("XDG_STATE_HOME").unwrap_or_else(|| home.join(".local/state"));
-        Ok(Self { roots, state: state.join("seamline") })
+        Ok(Self {
+            roots,
+            state: state.join("seamline"),
+        })
     }
 
     /// The store of what a person has agreed to.
@@ -50,16 +53,25 @@ impl Places {
 /// A variable that names a folder. Empty counts as unset, and so does a relative path, which could
 /// mean a different folder in each process.
 fn folder_variable(name: &str) -> Option<PathBuf> {
-    env::var_os(name).filter(|value: &OsString| !value.is_empty()).map(PathBuf::from).filter(|path| path.is_absolute())
+    env::var_os(name)
+        .filter(|value: &OsString| !value.is_empty())
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
 }
 
 fn project(directory: Option<&Path>) -> Result<PathBuf, CliError> {
     let wanted = directory.unwrap_or(Path::new("."));
     let path = wanted
         .canonicalize()
-        .map_err(|source| CliError::Unreadable { path: wanted.to_owned(), source })?;
+        .map_err(|source| CliError::Unreadable {
+            path: wanted.to_owned(),
+            source,
+        })?;
     if path.is_dir() {
         return Ok(path);
     }
-    Err(CliError::usage(format!("{} is not a folder", wanted.display())))
+    Err(CliError::usage(format!(
+        "{} is not a folder",
+        wanted.display()
+    )))
 }

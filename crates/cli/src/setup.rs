@@ -30,12 +30,19 @@ impl Setup {
         let trust = store.states(&loaded);
         let mut findings = loaded.diagnostics.clone();
         findings.extend(lint::lint(&loaded));
-        Self { loaded, trust, findings }
+        Self {
+            loaded,
+            trust,
+            findings,
+        }
     }
 
     /// Trust of a handler; one that nobody knows is untrusted.
     pub(crate) fn trust_of(&self, handler: &Handler) -> TrustState {
-        self.trust.get(&handler.key).copied().unwrap_or(TrustState::Untrusted)
+        self.trust
+            .get(&handler.key)
+            .copied()
+            .unwrap_or(TrustState::Untrusted)
     }
 
     /// Files that were looked for, when none of them is there.
@@ -43,19 +50,28 @@ impl Setup {
         if self.loaded.any_file() {
             return Vec::new();
         }
-        self.loaded.files.iter().map(|file| file.path.clone()).collect()
+        self.loaded
+            .files
+            .iter()
+            .map(|file| file.path.clone())
+            .collect()
     }
 
     /// The findings that keep a command from running anything.
     pub(crate) fn broken(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.findings.iter().filter(|finding| finding.severity == Severity::Broken)
+        self.findings
+            .iter()
+            .filter(|finding| finding.severity == Severity::Broken)
     }
 }
 
 /// Applies `--hooks-config` to the places; the file must be there.
 pub(crate) fn select(mut places: Places, selection: &Selection) -> Result<Places, CliError> {
     if let Some(file) = &selection.hooks_config {
-        let unreadable = |source| CliError::Unreadable { path: file.clone(), source };
+        let unreadable = |source| CliError::Unreadable {
+            path: file.clone(),
+            source,
+        };
         let path = file.canonicalize().map_err(unreadable)?;
         std::fs::read(&path).map_err(unreadable)?;
         places.roots.explicit = Some(path);
@@ -67,7 +83,10 @@ pub(crate) fn select(mut places: Places, selection: &Selection) -> Result<Places
 pub(crate) fn timeout(handler: &Handler) -> (Duration, bool) {
     let row = handler.dialect.table().event(handler.event);
     let default = row.map_or(Duration::ZERO, |row| row.timeouts.default);
-    (handler.timeout.unwrap_or(default), handler.timeout.is_none())
+    (
+        handler.timeout.unwrap_or(default),
+        handler.timeout.is_none(),
+    )
 }
 
 /// The word for what became of a file.

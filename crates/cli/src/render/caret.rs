@@ -27,23 +27,44 @@ impl Pointer {
     pub(crate) fn to(finding: &Diagnostic, shown: &str) -> Self {
         let source = finding.span.and_then(|(start, end)| {
             let text = fs::read_to_string(&finding.file).ok()?;
-            Some((NamedSource::new(shown, text), SourceSpan::from(start..end.max(start))))
+            Some((
+                NamedSource::new(shown, text),
+                SourceSpan::from(start..end.max(start)),
+            ))
         });
         let message = match (&source, finding.position) {
             (Some(_), _) => finding.message.clone(),
             (None, Some(at)) => format!("{shown}:{}:{}: {}", at.line, at.column, finding.message),
             (None, None) => format!("{shown}: {}", finding.message),
         };
-        Self { message, help: finding.help.clone(), severity: finding.severity, source }
+        Self {
+            message,
+            help: finding.help.clone(),
+            severity: finding.severity,
+            source,
+        }
     }
 
     /// A finding about a text that is not in a file.
     pub(crate) fn into_text(finding: Diagnostic, shown: &str, text: &str) -> Self {
         let source = finding.span.map(|(start, end)| {
-            (NamedSource::new(shown, text.to_owned()), SourceSpan::from(start..end.max(start)))
+            (
+                NamedSource::new(shown, text.to_owned()),
+                SourceSpan::from(start..end.max(start)),
+            )
         });
-        let Diagnostic { message, help, severity, .. } = finding;
-        Self { message, help, severity, source }
+        let Diagnostic {
+            message,
+            help,
+            severity,
+            ..
+        } = finding;
+        Self {
+            message,
+            help,
+            severity,
+            source,
+        }
     }
 
     /// The finding as text, several lines long, with colours.
@@ -58,7 +79,9 @@ impl Pointer {
             styles: ThemeStyles::ansi(),
         };
         let mut text = String::new();
-        let handler = GraphicalReportHandler::new_themed(theme).with_width(100).with_links(false);
+        let handler = GraphicalReportHandler::new_themed(theme)
+            .with_width(100)
+            .with_links(false);
         match handler.render_report(&mut text, self) {
             Ok(()) => text,
             Err(fmt::Error) => format!("{}\n", self.message),
@@ -84,15 +107,22 @@ impl miette::Diagnostic for Pointer {
     }
 
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+        self.help
+            .as_ref()
+            .map(|help| Box::new(help) as Box<dyn fmt::Display>)
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.source.as_ref().map(|(text, _)| text as &dyn SourceCode)
+        self.source
+            .as_ref()
+            .map(|(text, _)| text as &dyn SourceCode)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         let (_, span) = self.source.as_ref()?;
-        Some(Box::new(std::iter::once(LabeledSpan::new_with_span(Some("here".into()), *span))))
+        Some(Box::new(std::iter::once(LabeledSpan::new_with_span(
+            Some("here".into()),
+            *span,
+        ))))
     }
 }

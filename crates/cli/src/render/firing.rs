@@ -3,34 +3,31 @@
 use std::fmt::Write;
 
 use owo_colors::OwoColorize;
-use serde_json::Value;
-
 use seamline_hooks::outcome::Outcome;
 use seamline_hooks::runner::Exit;
 use seamline_hooks::trace::{EntryKind, Run, RunStatus, SkipReason, Trace};
-use seamline_hooks::{Decision, DialectId, Fired, Handler};
+use seamline_hooks::{Decision, Handler};
 
 use super::table::{Cell, columns};
 use super::{count, milliseconds, one_line};
+use crate::hit::Hit;
 use crate::places::Places;
 use crate::report::firing::extras;
 
 /// One firing.
-pub(crate) fn render(
-    dialect: DialectId,
-    event: &str,
-    payload: &Value,
-    fired: &Fired,
-    places: &Places,
-) -> String {
+pub(crate) fn render(hit: &Hit, places: &Places) -> String {
     let mut text = String::new();
-    let _ = writeln!(text, "{}", format!("{dialect} {event}").bold());
+    let _ = writeln!(text, "{}", format!("{} {}", hit.dialect, hit.event).bold());
     heading(&mut text, "payload");
-    let pretty = serde_json::to_string_pretty(payload).unwrap_or_default();
-    indented(&mut text, 2, &pretty);
-    runs(&mut text, &fired.trace, places);
-    skipped(&mut text, &fired.trace, places);
-    outcome(&mut text, &fired.outcome);
+    let pretty = serde_json::to_string_pretty(hit.payload.value()).unwrap_or_default();
+    indented(&mut text, &pretty);
+    runs(&mut text, hit, places);
+    skipped(&mut text, &hit.fired.trace, places);
+    outcome(&mut text, &hit.fired.outcome);
+    if let Some(environment) = &hit.environment {
+        heading(&mut text, "environment for later commands");
+        indented(&mut text, environment);
+    }
     text
 }
 
@@ -38,19 +35,39 @@ fn heading(text: &mut String, name: &str) {
     let _ = writeln!(text, "\n{}", name.dimmed());
 }
 
-fn indented(text: &mut String, depth: usize, lines: &str) {
+fn indented(text: &mut String, lines: &str) {
     for line in lines.lines() {
-        let _ = writeln!(text, "{:depth$}{line}", "");
+        let _ = writeln!(text, "  {line}");
     }
 }
 
-fn runs(text: &mut String, trace: &Trace, places: &Places) {
+fn runs(text: &mut String, hit: &Hit, places: &Places) {
     heading(text, "runs");
-    if trace.runs.is_empty() && trace.started.is_empty() {
-        let _ = writeln!(text, "  none: no handler matched");
+    if hit.fired.trace.runs.is_empty() && hit.background.is_empty() {
+        let _ = writeln!(text, "  none: {}", why_none(hit, places));
     }
-    let rows: Vec<Vec<Cell>> = trace.runs.iter().map(|run| run_row(run, places)).collect();
-    for (run, line) in trace.runs.iter().zip(columns(&rows)) {
+    list_runs(text, hit.fired.trace.runs.iter().collect(), places);
+    if !hit.background.is_empty() {
+        heading(text, "runs in background");
+        list_runs(
+            text,
+            hit.background.iter().map(|b| &b.run).collect(),
+            places,
+        );
+    }
+}
+
+fn why_none(hit: &Hit, places: &Places) -> String {
+    if hit.looked_in.is_empty() {
+        return "no handler fits".to_owned();
+    }
+    let files: Vec<String> = hit.looked_in.iter().map(|file| places.show(file)).collect();
+    format!("no hooks are configured; looked in {}", files.join(", "))
+}
+
+fn list_runs(text: &mut String, runs: Vec<&Run>, places: &Places) {
+    let rows: Vec<Vec<Cell>> = runs.iter().map(|run| run_row(run, places)).collect();
+    for (run, line) in runs.iter().zip(columns(&rows)) {
         let _ = writeln!(text, "  {line}");
         for entry in &run.entries {
             said(text, entry_word(entry.kind), &entry.text);
@@ -58,9 +75,6 @@ fn runs(text: &mut String, trace: &Trace, places: &Places) {
         for note in &run.notes {
             said(text, &"note".yellow().to_string(), &note.text);
         }
-    }
-    for handler in &trace.started {
-        let _ = writeln!(text, "  started in background  {}", place(handler, places));
     }
 }
 
@@ -117,7 +131,12 @@ fn skipped(text: &mut String, trace: &Trace, places: &Places) {
         return;
     }
     heading(text, "skipped");
-    let here = || trace.skipped.iter().filter(|skip| skip.reason != SkipReason::Event);
+    let here = || {
+        trace
+            .skipped
+            .iter()
+            .filter(|skip| skip.reason != SkipReason::Event)
+    };
     let rows: Vec<Vec<Cell>> = here()
         .map(|skip| {
             vec![
@@ -134,7 +153,11 @@ fn skipped(text: &mut String, trace: &Trace, places: &Places) {
     match trace.skipped.len() - rows.len() {
         0 => {}
         others => {
-            let _ = writeln!(text, "  {}", count(others, "handler", "of other events").dimmed());
+            let _ = writeln!(
+                text,
+                "  {}",
+                count(others, "handler", "of other events").dimmed()
+            );
         }
     }
 }
@@ -153,7 +176,11 @@ fn outcome(text: &mut String, outcome: &Outcome) {
         said(text, "reason", reason);
     }
     if let Some(halt) = &outcome.halt {
-        said(text, "ends the run", halt.reason.as_deref().unwrap_or("without a reason"));
+        said(
+            text,
+            "ends the run",
+            halt.reason.as_deref().unwrap_or("without a reason"),
+        );
     }
     if let Some(input) = &outcome.input {
         said(text, "input becomes", input.value.get());

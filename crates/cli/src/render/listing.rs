@@ -19,7 +19,12 @@ use crate::setup::{Setup, timeout};
 pub(crate) fn render(setups: &[Setup], places: &Places) -> String {
     let mut text = String::new();
     for setup in setups {
-        for file in setup.loaded.files.iter().filter(|file| file.state != FileState::Absent) {
+        for file in setup
+            .loaded
+            .files
+            .iter()
+            .filter(|file| file.state != FileState::Absent)
+        {
             render_file(&mut text, setup, file, places);
         }
     }
@@ -29,14 +34,23 @@ pub(crate) fn render(setups: &[Setup], places: &Places) -> String {
 }
 
 fn render_file(text: &mut String, setup: &Setup, file: &ConfigFile, places: &Places) {
-    let handlers: Vec<&Handler> =
-        setup.loaded.handlers.iter().filter(|h| h.source == file.path).collect();
+    let handlers: Vec<&Handler> = setup
+        .loaded
+        .handlers
+        .iter()
+        .filter(|h| h.source == file.path)
+        .collect();
     let state = match file.state {
         FileState::Broken => " broken, nothing of it is in force".red().to_string(),
         _ => String::new(),
     };
     let about = format!("{} {} file", setup.loaded.dialect, file.layer.as_str());
-    let _ = writeln!(text, "{}  {}{state}", places.show(&file.path).bold(), about.dimmed());
+    let _ = writeln!(
+        text,
+        "{}  {}{state}",
+        places.show(&file.path).bold(),
+        about.dimmed()
+    );
     let mut rows = vec![heading()];
     rows.extend(handlers.iter().map(|handler| row(handler, setup)));
     let lines = columns(&rows);
@@ -46,11 +60,19 @@ fn render_file(text: &mut String, setup: &Setup, file: &ConfigFile, places: &Pla
     }
     for (handler, line) in handlers.iter().zip(lines) {
         let _ = writeln!(text, "  {line}");
-        for finding in setup.findings.iter().filter(|f| f.handler.as_ref() == Some(&handler.key)) {
+        for finding in setup
+            .findings
+            .iter()
+            .filter(|f| f.handler.as_ref() == Some(&handler.key))
+        {
             render_finding(text, finding);
         }
     }
-    for finding in setup.findings.iter().filter(|f| about_file(f, &file.path, &handlers)) {
+    for finding in setup
+        .findings
+        .iter()
+        .filter(|f| about_file(f, &file.path, &handlers))
+    {
         render_finding(text, finding);
     }
     text.push('\n');
@@ -63,15 +85,21 @@ fn about_file(finding: &Diagnostic, file: &Path, handlers: &[&Handler]) -> bool 
 }
 
 fn heading() -> Vec<Cell> {
-    ["line", "event", "matcher", "read as", "type", "timeout", "trust", "runs"]
-        .map(|name| Cell::new(name, Style::new().dimmed()))
-        .to_vec()
+    [
+        "line", "event", "matcher", "read as", "type", "timeout", "trust", "runs",
+    ]
+    .map(|name| Cell::new(name, Style::new().dimmed()))
+    .to_vec()
 }
 
 fn row(handler: &Handler, setup: &Setup) -> Vec<Cell> {
     let reading = reading(handler);
     let (timeout, default) = timeout(handler);
-    let timeout = format!("{} s{}", seconds(timeout), if default { " default" } else { "" });
+    let timeout = format!(
+        "{} s{}",
+        seconds(timeout),
+        if default { " default" } else { "" }
+    );
     let matcher = handler.matcher.as_deref().map_or("-".to_owned(), one_line);
     vec![
         handler.position.line.to_string().into(),
@@ -81,12 +109,21 @@ fn row(handler: &Handler, setup: &Setup) -> Vec<Cell> {
         handler.action.type_name().into(),
         timeout.into(),
         trust(setup.trust_of(handler)),
-        format!("{}{}", one_line(&handler.action.summary()), remarks(handler)).into(),
+        format!(
+            "{}{}",
+            one_line(&handler.action.summary()),
+            remarks(handler)
+        )
+        .into(),
     ]
 }
 
 fn trust(state: TrustState) -> Cell {
-    let style = if state.runs() { Style::new() } else { Style::new().yellow() };
+    let style = if state.runs() {
+        Style::new()
+    } else {
+        Style::new().yellow()
+    };
     Cell::new(state.as_str(), style)
 }
 
@@ -100,10 +137,19 @@ fn remarks(handler: &Handler) -> String {
     };
     let failure =
         (handler.on_failure == OnFailure::Block).then(|| "blocks when it fails".to_owned());
-    let disabled = handler.disabled.as_ref().map(|why| format!("disabled: {why}"));
-    let all: Vec<String> =
-        [condition, background, failure, disabled].into_iter().flatten().collect();
-    if all.is_empty() { String::new() } else { format!("  [{}]", all.join("; ")) }
+    let disabled = handler
+        .disabled
+        .as_ref()
+        .map(|why| format!("disabled: {why}"));
+    let all: Vec<String> = [condition, background, failure, disabled]
+        .into_iter()
+        .flatten()
+        .collect();
+    if all.is_empty() {
+        String::new()
+    } else {
+        format!("  [{}]", all.join("; "))
+    }
 }
 
 /// Broken parts get a line here and a caret on standard error.
@@ -119,7 +165,11 @@ fn render_finding(text: &mut String, finding: &Diagnostic) {
         _ => String::new(),
     };
     let _ = writeln!(text, "      {word}: {place}{}", finding.message);
-    if let Some(help) = finding.help.as_ref().filter(|_| finding.severity != Severity::Broken) {
+    if let Some(help) = finding
+        .help
+        .as_ref()
+        .filter(|_| finding.severity != Severity::Broken)
+    {
         let _ = writeln!(text, "        {}", help.dimmed());
     }
 }
@@ -129,16 +179,28 @@ fn absent(text: &mut String, setups: &[Setup], places: &Places) {
     let missing: Vec<Vec<Cell>> = setups
         .iter()
         .flat_map(|setup| {
-            let absent = setup.loaded.files.iter().filter(|f| f.state == FileState::Absent);
+            let absent = setup
+                .loaded
+                .files
+                .iter()
+                .filter(|f| f.state == FileState::Absent);
             absent.map(|file| {
                 let dialect = setup.loaded.dialect.as_str();
-                vec![dialect.into(), file.layer.as_str().into(), places.show(&file.path).into()]
+                vec![
+                    dialect.into(),
+                    file.layer.as_str().into(),
+                    places.show(&file.path).into(),
+                ]
             })
         })
         .collect();
     if setups.iter().any(|setup| setup.loaded.any_file()) {
         if !missing.is_empty() {
-            let _ = writeln!(text, "{}", count(missing.len(), "other file", "looked for, not there").dimmed());
+            let _ = writeln!(
+                text,
+                "{}",
+                count(missing.len(), "other file", "looked for, not there").dimmed()
+            );
         }
         return;
     }
@@ -151,12 +213,18 @@ fn absent(text: &mut String, setups: &[Setup], places: &Places) {
 fn summary(setups: &[Setup]) -> String {
     let handlers: usize = setups.iter().map(|setup| setup.loaded.handlers.len()).sum();
     let findings = |severity| {
-        setups.iter().flat_map(|s| &s.findings).filter(|f| f.severity == severity).count()
+        setups
+            .iter()
+            .flat_map(|s| &s.findings)
+            .filter(|f| f.severity == severity)
+            .count()
     };
     let mut parts = vec![count(handlers, "handler", "")];
-    for (severity, noun) in
-        [(Severity::Broken, "broken part"), (Severity::Warning, "warning"), (Severity::Note, "note")]
-    {
+    for (severity, noun) in [
+        (Severity::Broken, "broken part"),
+        (Severity::Warning, "warning"),
+        (Severity::Note, "note"),
+    ] {
         match findings(severity) {
             0 => {}
             some => parts.push(count(some, noun, "")),

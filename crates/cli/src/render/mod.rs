@@ -25,7 +25,9 @@ pub(crate) fn one_line(text: &str) -> String {
 /// A number of things, in words: `1 file`, `2 files looked for`.
 pub(crate) fn count(number: usize, noun: &str, rest: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural} {rest}").trim_end().to_owned()
+    format!("{number} {noun}{plural} {rest}")
+        .trim_end()
+        .to_owned()
 }
 
 /// Seconds without needless zeros.
@@ -36,7 +38,11 @@ pub(crate) fn seconds(duration: Duration) -> String {
 /// Milliseconds, precise where they are few.
 pub(crate) fn milliseconds(duration: Duration) -> String {
     let ms = duration.as_secs_f64() * 1e3;
-    if ms < 10.0 { format!("{ms:.1} ms") } else { format!("{ms:.0} ms") }
+    if ms < 10.0 {
+        format!("{ms:.1} ms")
+    } else {
+        format!("{ms:.0} ms")
+    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,10 @@ pub(crate) struct Cell {
 impl Cell {
     /// A cell with a style.
     pub(crate) fn new(text: impl Into<String>, style: Style) -> Self {
-        Self { text: text.into(), style }
+        Self {
+            text: text.into(),
+            style,
+        }
     }
 }
 
@@ -33,8 +36,9 @@ pub(crate) fn columns(rows: &[Vec<Cell>]) -> Vec<String> {
             .max()
             .unwrap_or(0)
     };
-    let widths: Vec<usize> =
-        (0..rows.iter().map(Vec::len).max().unwrap_or(0)).map(width).collect();
+    let widths: Vec<usize> = (0..rows.iter().map(Vec::len).max().unwrap_or(0))
+        .map(width)
+        .collect();
     rows.iter().map(|row| line(row, &widths)).collect()
 }
 
@@ -66,15 +70,20 @@ mod tests {
             vec!["aaaa".into(), "".into(), "x".into()],
             vec!["a".into(), "b".into(), "".into()],
         ];
-        assert_eq!(columns(&rows), ["a     bbb  the last", "aaaa       x", "a     b"]);
+        assert_eq!(
+            columns(&rows),
+            ["a     bbb  the last", "aaaa       x", "a     b"]
+        );
     }
 
     #[test]
     fn colours_do_not_shift_columns() {
         let red = Cell::new("a", Style::new().red());
         let rows = [vec![red, "x".into()], vec!["aa".into(), "x".into()]];
-        let plain: Vec<String> =
-            columns(&rows).iter().map(|l| anstream::adapter::strip_str(l).to_string()).collect();
+        let plain: Vec<String> = columns(&rows)
+            .iter()
+            .map(|l| anstream::adapter::strip_str(l).to_string())
+            .collect();
         assert_eq!(plain, ["a   x", "aa  x"]);
     }
 }

@@ -4,11 +4,12 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use seamline_hooks::outcome::{By, Extras, Outcome};
+use seamline_hooks::Handler;
+use seamline_hooks::outcome::{By, Extras, Notice, NoticeKind, Outcome};
 use seamline_hooks::trace::{Entry, Note, Run, Skip};
-use seamline_hooks::{DialectId, Fired, Handler};
 
 use super::VERSION;
+use crate::hit::Hit;
 
 /// One firing.
 #[derive(Debug, Serialize)]
@@ -18,9 +19,10 @@ pub(crate) struct FiringReport<'a> {
     event: &'static str,
     payload: &'a Value,
     runs: Vec<RunReport<'a>>,
-    background: Vec<HandlerReport<'a>>,
+    background: Vec<RunReport<'a>>,
     skipped: Vec<SkipReport<'a>>,
     outcome: OutcomeReport<'a>,
+    environment: Option<&'a str>,
 }
 
 /// A handler, as runs and skips name it.
@@ -99,21 +101,22 @@ struct HaltReport<'a> {
 
 impl<'a> FiringReport<'a> {
     /// The object for one firing.
-    pub(crate) fn new(
-        dialect: DialectId,
-        event: &'static str,
-        payload: &'a Value,
-        fired: &'a Fired,
-    ) -> Self {
+    pub(crate) fn new(hit: &'a Hit) -> Self {
+        let trace = &hit.fired.trace;
         Self {
             version: VERSION,
-            dialect: dialect.as_str(),
-            event,
-            payload,
-            runs: fired.trace.runs.iter().map(RunReport::new).collect(),
-            background: fired.trace.started.iter().map(|h| HandlerReport::new(h)).collect(),
-            skipped: fired.trace.skipped.iter().map(SkipReport::new).collect(),
-            outcome: OutcomeReport::new(&fired.outcome),
+            dialect: hit.dialect.as_str(),
+            event: hit.event,
+            payload: hit.payload.value(),
+            runs: trace.runs.iter().map(RunReport::new).collect(),
+            background: hit
+                .background
+                .iter()
+                .map(|b| RunReport::new(&b.run))
+                .collect(),
+            skipped: trace.skipped.iter().map(SkipReport::new).collect(),
+            outcome: OutcomeReport::new(&hit.fired.outcome),
+            environment: hit.environment.as_deref(),
         }
     }
 }
@@ -149,13 +152,19 @@ impl<'a> RunReport<'a> {
 
 impl<'a> EntryReport<'a> {
     fn new(entry: &'a Entry) -> Self {
-        Self { kind: entry.kind.as_str(), text: &entry.text }
+        Self {
+            kind: entry.kind.as_str(),
+            text: &entry.text,
+        }
     }
 }
 
 impl<'a> NoteReport<'a> {
     fn new(note: &'a Note) -> Self {
-        Self { code: note.code, text: &note.text }
+        Self {
+            code: note.code,
+            text: &note.text,
+        }
     }
 }
 
@@ -177,15 +186,11 @@ impl<'a> OutcomeReport<'a> {
             input: outcome.input.as_ref().map(|input| &*input.value),
             input_by: outcome.input.as_ref().map(|input| input.by.0.as_str()),
             contexts: outcome.contexts.iter().map(TextReport::new).collect(),
-            notices: outcome
-                .notices
-                .iter()
-                .map(|n| NoticeReport { by: &n.by.0, kind: n.value.kind.as_str(), text: &n.value.text })
-                .collect(),
-            halt: outcome
-                .halt
-                .as_ref()
-                .map(|halt| HaltReport { by: &halt.by.0, reason: halt.reason.as_deref() }),
+            notices: outcome.notices.iter().map(NoticeReport::new).collect(),
+            halt: outcome.halt.as_ref().map(|halt| HaltReport {
+                by: &halt.by.0,
+                reason: halt.reason.as_deref(),
+            }),
             extras: extras(&outcome.extras),
         }
     }
@@ -193,33 +198,66 @@ impl<'a> OutcomeReport<'a> {
 
 impl<'a> TextReport<'a> {
     fn new(text: &'a By<String>) -> Self {
-        Self { by: &text.by.0, text: &text.value }
+        Self {
+            by: &text.by.0,
+            text: &text.value,
+        }
+    }
+}
+
+impl<'a> NoticeReport<'a> {
+    fn new(notice: &'a By<Notice>) -> Self {
+        let kind = match notice.value.kind {
+            NoticeKind::System => "system",
+            NoticeKind::Engine => "engine",
+        };
+        Self {
+            by: &notice.by.0,
+            kind,
+            text: &notice.value.text,
+        }
     }
 }
 
 /// The effects of single events that are there, by name.
 pub(crate) fn extras(extras: &Extras) -> Map<String, Value> {
     let raw = |value: &Option<By<std::sync::Arc<RawValue>>>| {
-        value.as_ref().map(|v| serde_json::from_str(v.value.get()).unwrap_or(Value::Null))
+        value
+            .as_ref()
+            .map(|v| serde_json::from_str(v.value.get()).unwrap_or(Value::Null))
     };
     let text = |value: &Option<By<String>>| value.as_ref().map(|v| json!(v.value));
     let flag = |value: bool| value.then_some(json!(true));
     let list = |values: &[String]| (!values.is_empty()).then(|| json!(values));
-    let instructions: Vec<String> = extras.instructions.iter().map(|i| i.value.clone()).collect();
+    let instructions: Vec<String> = extras
+        .instructions
+        .iter()
+        .map(|i| i.value.clone())
+        .collect();
     let elicitation = extras.elicitation.as_ref().map(|e| {
-        let content = e.value.1.as_ref().map(|c| serde_json::from_str::<Value>(c.get()).ok());
+        let content = e
+            .value
+            .1
+            .as_ref()
+            .map(|c| serde_json::from_str::<Value>(c.get()).ok());
         json!({ "action": e.value.0, "content": content })
     });
     [
         ("tool_output", raw(&extras.tool_output)),
         ("mcp_output", raw(&extras.mcp_output)),
-        ("replaced_output", extras.replaced_output.as_ref().map(|t| json!(t))),
+        (
+            "replaced_output",
+            extras.replaced_output.as_ref().map(|t| json!(t)),
+        ),
         ("permission_updates", raw(&extras.permission_updates)),
         ("interrupt", flag(extras.interrupt)),
         ("initial_user_message", text(&extras.initial_user_message)),
         ("session_title", text(&extras.session_title)),
         ("watch_paths", list(&extras.watch_paths)),
-        ("suppress_original_prompt", flag(extras.suppress_original_prompt)),
+        (
+            "suppress_original_prompt",
+            flag(extras.suppress_original_prompt),
+        ),
         ("retry", flag(extras.retry)),
         ("display", text(&extras.display)),
         ("elicitation", elicitation),

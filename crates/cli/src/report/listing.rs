@@ -71,7 +71,10 @@ impl<'a> ListReport<'a> {
                 .iter()
                 .flat_map(|s| s.loaded.handlers.iter().map(|h| ListedHandler::new(h, s)))
                 .collect(),
-            findings: setups.iter().flat_map(|s| s.findings.iter().map(FindingReport::new)).collect(),
+            findings: setups
+                .iter()
+                .flat_map(|s| s.findings.iter().map(FindingReport::new))
+                .collect(),
         }
     }
 }

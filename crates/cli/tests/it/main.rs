@@ -1,8 +1,19 @@
 //! Tests of the command as a person uses it, and of the workspace it is built from.
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "helpers of tests fail by panicking"
+)]
 
+mod bad_input;
+mod example;
+mod field;
+mod fire;
+mod list;
 mod reference;
 mod seamline;
+mod trust;
 mod workspace;
 
 use std::path::PathBuf;

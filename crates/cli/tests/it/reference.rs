@@ -18,7 +18,10 @@ fn assert_page(name: &str, wanted: &str) {
         fs::write(&path, wanted).unwrap();
     }
     let found = fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == wanted, "docs/{name} is out of date: run with UPDATE_DOCS=1\n{wanted}");
+    assert!(
+        found == wanted,
+        "docs/{name} is out of date: run with UPDATE_DOCS=1\n{wanted}"
+    );
 }
 
 #[test]
@@ -51,7 +54,11 @@ there. The rows are the ones the engine runs by, measured on the clients named b
 
 fn events_of(page: &mut String, dialect: &Dialect) {
     writeln!(page, "\n## {}\n", dialect.measured_on).unwrap();
-    writeln!(page, "| event | when | matcher | types | timeout | text | exit 2 | block | stop |").unwrap();
+    writeln!(
+        page,
+        "| event | when | matcher | types | timeout | text | exit 2 | block | stop |"
+    )
+    .unwrap();
     writeln!(page, "|---|---|---|---|---|---|---|---|---|").unwrap();
     for row in dialect.events {
         let cells = [
@@ -68,7 +75,11 @@ fn events_of(page: &mut String, dialect: &Dialect) {
         writeln!(page, "| {} |", cells.join(" | ")).unwrap();
     }
     writeln!(page, "\n### Payloads and output fields\n").unwrap();
-    writeln!(page, "Keys in the order in which they are written; those with `?` may be absent.\n").unwrap();
+    writeln!(
+        page,
+        "Keys in the order in which they are written; those with `?` may be absent.\n"
+    )
+    .unwrap();
     for row in dialect.events {
         details(page, row);
     }
@@ -96,8 +107,14 @@ fn details(page: &mut String, row: &EventRow) {
         (row.timeout_refuses, "A timeout refuses."),
         (row.any_exit_refuses, "Any exit code but 0 refuses."),
         (row.context_continues, "A context makes the turn go on."),
-        (row.first_decision_wins, "The first decision to arrive wins."),
-        (row.exit_text == ExitText::StderrOrCode, "A bad exit code reports standard error."),
+        (
+            row.first_decision_wins,
+            "The first decision to arrive wins.",
+        ),
+        (
+            row.exit_text == ExitText::StderrOrCode,
+            "A bad exit code reports standard error.",
+        ),
     ] {
         if holds {
             writeln!(page, "  {words}").unwrap();
@@ -120,8 +137,15 @@ fn subject(row: &EventRow) -> String {
 
 fn types(row: &EventRow) -> String {
     let all = ["command", "http", "mcp_tool", "prompt", "agent"];
-    let run: Vec<&str> = all.into_iter().filter(|name| row.types.runs(name)).collect();
-    if run.len() == all.len() { "all".to_owned() } else { run.join(", ") }
+    let run: Vec<&str> = all
+        .into_iter()
+        .filter(|name| row.types.runs(name))
+        .collect();
+    if run.len() == all.len() {
+        "all".to_owned()
+    } else {
+        run.join(", ")
+    }
 }
 
 fn timeout(timeouts: Timeouts) -> String {
@@ -164,8 +188,19 @@ fn halting(halting: Halting) -> &'static str {
 #[test]
 fn the_command_reference_is_what_help_says() {
     let mut page = String::from(CLI_HEAD);
-    for command in [&[][..], &["hooks"], &["hooks", "list"], &["hooks", "fire"], &["hooks", "trust"]] {
-        let name = ["seamline"].iter().chain(command).copied().collect::<Vec<_>>().join(" ");
+    for command in [
+        &[][..],
+        &["hooks"],
+        &["hooks", "list"],
+        &["hooks", "fire"],
+        &["hooks", "trust"],
+    ] {
+        let name = ["seamline"]
+            .iter()
+            .chain(command)
+            .copied()
+            .collect::<Vec<_>>()
+            .join(" ");
         let help = Seamline::new().args(command).arg("--help").run();
         assert_eq!(help.code, 0, "{name}: {}", help.stderr);
         write!(page, "\n## `{name}`\n\n```text\n{}```\n", help.stdout).unwrap();

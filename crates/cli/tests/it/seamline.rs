@@ -77,9 +77,14 @@ impl World {
 
     /// `text` with the folders of this world replaced by their names.
     pub(crate) fn plain(&self, text: &str) -> String {
-        ["home", "project", "state"].iter().fold(text.to_owned(), |text, folder| {
-            text.replace(&self.path(folder).display().to_string(), &format!("<{folder}>"))
-        })
+        ["home", "project", "state"]
+            .iter()
+            .fold(text.to_owned(), |text, folder| {
+                text.replace(
+                    &self.path(folder).display().to_string(),
+                    &format!("<{folder}>"),
+                )
+            })
     }
 }
 
@@ -95,7 +100,9 @@ pub(crate) struct Seamline(pub(crate) Command);
 impl Seamline {
     pub(crate) fn new() -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_seamline"));
-        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default());
         Self(command)
     }
 
@@ -125,7 +132,10 @@ impl Seamline {
 
     /// Runs it with `input` on standard input.
     pub(crate) fn run_with(mut self, input: &str) -> Said {
-        self.0.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        self.0
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = self.0.spawn().unwrap();
         // The command may end without reading what it did not ask for.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());

@@ -11,10 +11,11 @@ use seamline_hooks::outcome::{Decision, Outcome};
 use seamline_hooks::trace::RunStatus;
 use seamline_hooks::trust::TrustStore;
 
-use self::shot::{Hit, Shot};
+use self::shot::Shot;
 use crate::args::Selection;
 use crate::assemble::{self, Assignment, Ingredients};
 use crate::error::CliError;
+use crate::hit::Hit;
 use crate::places::Places;
 use crate::render::firing;
 use crate::report::firing::FiringReport;
@@ -64,19 +65,33 @@ pub(crate) fn run(args: &FireArgs, places: Places) -> Result<u8, CliError> {
     let store = TrustStore::open(places.trust_file())?;
     let mut shots = Vec::new();
     for (setup, row) in aim::aim(&args.event, &args.selection, &places, &store)? {
-        shots.push(Shot::new(setup, row, &ingredients, args.trust_project_hooks, &places)?);
+        shots.push(Shot::new(
+            setup,
+            row,
+            &ingredients,
+            args.trust_project_hooks,
+            &places,
+        )?);
     }
     check_broken(args.ignore_broken_hooks, &places, &shots)?;
     check_trust(&places, &shots)?;
     let hits = shot::fire(shots)?;
     show(args.json, &places, &hits)?;
-    Ok(hits.iter().map(|hit| exit_code(hit)).max_by_key(|code| weight(*code)).unwrap_or(exit::OK))
+    Ok(hits
+        .iter()
+        .map(exit_code)
+        .max_by_key(|code| weight(*code))
+        .unwrap_or(exit::OK))
 }
 
 fn ingredients(args: &FireArgs) -> Result<Ingredients, CliError> {
     Ok(Ingredients {
         tool: args.tool.clone(),
-        input: args.input.as_deref().map(|text| assemble::parse("--input", text)).transpose()?,
+        input: args
+            .input
+            .as_deref()
+            .map(|text| assemble::parse("--input", text))
+            .transpose()?,
         text: args.payload.as_deref().map(assemble::read).transpose()?,
         set: args.set.clone(),
     })
@@ -91,20 +106,32 @@ fn check_broken(ignore: bool, places: &Places, shots: &[Shot]) -> Result<(), Cli
         .filter(|finding| finding.managed || !ignore)
         .map(|finding| (finding.clone(), places.show(&finding.file)))
         .collect();
-    if findings.is_empty() { Ok(()) } else { Err(CliError::Broken { findings }) }
+    if findings.is_empty() {
+        Ok(())
+    } else {
+        Err(CliError::Broken { findings })
+    }
 }
 
 fn check_trust(places: &Places, shots: &[Shot]) -> Result<(), CliError> {
     let lines: Vec<String> = shots
         .iter()
-        .flat_map(|shot| shot.untrusted())
+        .flat_map(Shot::untrusted)
         .map(|skip| {
             let handler = &skip.handler;
             let what = crate::render::one_line(&handler.action.summary());
-            format!("{}  {}  {what}", firing::place(handler, places), handler.event)
+            format!(
+                "{}  {}  {what}",
+                firing::place(handler, places),
+                handler.event
+            )
         })
         .collect();
-    if lines.is_empty() { Ok(()) } else { Err(CliError::Untrusted { lines }) }
+    if lines.is_empty() {
+        Ok(())
+    } else {
+        Err(CliError::Untrusted { lines })
+    }
 }
 
 fn show(json: bool, places: &Places, hits: &[Hit]) -> Result<(), CliError> {
@@ -131,15 +158,15 @@ fn weight(code: u8) -> u8 {
 }
 
 fn exit_code(hit: &Hit) -> u8 {
-    let trace = &hit.fired.trace;
-    let failed = |status| matches!(status, RunStatus::Failed | RunStatus::Cancelled);
+    let ran =
+        |wanted: fn(RunStatus) -> bool| hit.fired.trace.runs.iter().any(|run| wanted(run.status));
     if hit.interrupted {
         exit::INTERRUPTED
-    } else if refused(&hit.fired.outcome) {
+    } else if refused(&hit.fired.outcome) || ran(|status| status == RunStatus::Stopped) {
         exit::REFUSED
     } else if hit.fired.outcome.decision == Decision::Ask {
         exit::ASK
-    } else if trace.runs.iter().any(|run| failed(run.status)) {
+    } else if ran(|status| matches!(status, RunStatus::Failed | RunStatus::Cancelled)) {
         exit::HOOK_FAILED
     } else {
         exit::OK
@@ -147,7 +174,9 @@ fn exit_code(hit: &Hit) -> u8 {
 }
 
 fn refused(outcome: &Outcome) -> bool {
-    let decided =
-        matches!(outcome.decision, Decision::Deny | Decision::Block | Decision::Defer);
+    let decided = matches!(
+        outcome.decision,
+        Decision::Deny | Decision::Block | Decision::Defer
+    );
     decided || outcome.halt.is_some()
 }

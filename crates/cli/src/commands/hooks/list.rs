@@ -30,9 +30,14 @@ pub(crate) struct ListArgs {
 pub(crate) fn run(args: &ListArgs, places: Places) -> Result<u8, CliError> {
     let places = select(places, &args.selection)?;
     let store = TrustStore::open(places.trust_file())?;
-    let dialects = args.selection.named().map_or(DialectId::ALL.to_vec(), |named| vec![named]);
-    let setups: Vec<Setup> =
-        dialects.into_iter().map(|dialect| Setup::read(&places, dialect, &store)).collect();
+    let dialects = args
+        .selection
+        .named()
+        .map_or(DialectId::ALL.to_vec(), |named| vec![named]);
+    let setups: Vec<Setup> = dialects
+        .into_iter()
+        .map(|dialect| Setup::read(&places, dialect, &store))
+        .collect();
     if args.json {
         output::result(&report::print(&ListReport::new(&setups)))?;
     } else {
@@ -42,5 +47,9 @@ pub(crate) fn run(args: &ListArgs, places: Places) -> Result<u8, CliError> {
     for finding in &broken {
         output::diagnostic(&Pointer::to(finding, &places.show(&finding.file)).render());
     }
-    Ok(if broken.is_empty() { exit::OK } else { exit::BROKEN })
+    Ok(if broken.is_empty() {
+        exit::OK
+    } else {
+        exit::BROKEN
+    })
 }

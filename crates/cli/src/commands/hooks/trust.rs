@@ -1,8 +1,10 @@
 //! `seamline hooks trust`: agrees to hooks that come with a project, one by one or all at once.
 
-use clap::Args;
+use std::path::Path;
 
-use seamline_hooks::config::Loaded;
+use clap::Args;
+use owo_colors::Style;
+
 use seamline_hooks::trust::{TrustState, TrustStore};
 use seamline_hooks::{DialectId, Handler};
 
@@ -11,7 +13,7 @@ use crate::error::CliError;
 use crate::nearest::nearest;
 use crate::places::Places;
 use crate::render::one_line;
-use crate::render::table::columns;
+use crate::render::table::{Cell, columns};
 use crate::setup::{Setup, select};
 use crate::{exit, output};
 
@@ -41,9 +43,14 @@ pub(crate) struct TrustArgs {
 pub(crate) fn run(args: &TrustArgs, places: Places) -> Result<u8, CliError> {
     let places = select(places, &args.selection)?;
     let mut store = TrustStore::open(places.trust_file())?;
-    let dialects = args.selection.named().map_or(DialectId::ALL.to_vec(), |named| vec![named]);
-    let setups: Vec<Setup> =
-        dialects.into_iter().map(|dialect| Setup::read(&places, dialect, &store)).collect();
+    let dialects = args
+        .selection
+        .named()
+        .map_or(DialectId::ALL.to_vec(), |named| vec![named]);
+    let setups: Vec<Setup> = dialects
+        .into_iter()
+        .map(|dialect| Setup::read(&places, dialect, &store))
+        .collect();
     let hooks: Vec<Hook<'_>> = setups.iter().flat_map(Hook::of).collect();
     if let Some(key) = &args.revoke {
         return revoke(&mut store, find(key, &hooks)?, &places);
@@ -64,8 +71,17 @@ struct Hook<'a> {
 
 impl<'a> Hook<'a> {
     fn of(setup: &'a Setup) -> Vec<Self> {
-        let from_project = setup.loaded.handlers.iter().filter(|h| h.layer.comes_with_project());
-        from_project.map(|handler| Hook { handler, state: setup.trust_of(handler) }).collect()
+        let from_project = setup
+            .loaded
+            .handlers
+            .iter()
+            .filter(|h| h.layer.comes_with_project());
+        from_project
+            .map(|handler| Hook {
+                handler,
+                state: setup.trust_of(handler),
+            })
+            .collect()
     }
 }
 
@@ -81,9 +97,15 @@ fn find<'a, 'h>(wanted: &str, hooks: &'a [Hook<'h>]) -> Result<&'a Hook<'h>, Cli
         [one] if !wanted.is_empty() => Ok(one),
         [] | [_] => Err(unknown(wanted, hooks)),
         several => {
-            let keys: Vec<&str> = several.iter().map(|hook| hook.handler.key.0.as_str()).collect();
+            let keys: Vec<&str> = several
+                .iter()
+                .map(|hook| hook.handler.key.0.as_str())
+                .collect();
             let message = format!("{wanted:?} means {} hooks", several.len());
-            Err(CliError::Usage { message, hint: Some(format!("one of {}", keys.join(", "))) })
+            Err(CliError::Usage {
+                message,
+                hint: Some(format!("one of {}", keys.join(", "))),
+            })
         }
     }
 }
@@ -96,5 +118,76 @@ fn unknown(wanted: &str, hooks: &[Hook<'_>]) -> CliError {
         Some(meant) => format!("did you mean {meant}?"),
         None => "seamline hooks trust --list shows the keys".to_owned(),
     };
-    CliError::Usage { message, hint: Some(hint) }
+    CliError::Usage {
+        message,
+        hint: Some(hint),
+    }
+}
+
+fn agree(store: &mut TrustStore, chosen: &[&Hook<'_>], places: &Places) -> Result<u8, CliError> {
+    let mut rows = Vec::new();
+    for hook in chosen {
+        let word = if hook.state.runs() {
+            "already trusted"
+        } else {
+            "trusted"
+        };
+        store.trust(hook.handler);
+        rows.push(row(word, hook, places));
+    }
+    store.save()?;
+    if rows.is_empty() {
+        output::result("the project has no hooks\n")?;
+    }
+    print(&rows)?;
+    Ok(exit::OK)
+}
+
+fn revoke(store: &mut TrustStore, hook: &Hook<'_>, places: &Places) -> Result<u8, CliError> {
+    store.revoke(hook.handler);
+    store.save()?;
+    print(&[row("no longer trusted", hook, places)])?;
+    Ok(exit::OK)
+}
+
+fn list(hooks: &[Hook<'_>], places: &Places) -> Result<u8, CliError> {
+    if hooks.is_empty() {
+        output::result("the project has no hooks\n")?;
+    }
+    let rows: Vec<_> = hooks
+        .iter()
+        .map(|hook| row(hook.state.as_str(), hook, places))
+        .collect();
+    print(&rows)?;
+    let all = hooks.iter().all(|hook| hook.state.runs());
+    Ok(if all { exit::OK } else { exit::UNTRUSTED })
+}
+
+/// State, key, and what it is that is agreed to.
+fn row(word: &str, hook: &Hook<'_>, places: &Places) -> Vec<Cell> {
+    let handler = hook.handler;
+    let style = if hook.state.runs() {
+        Style::new()
+    } else {
+        Style::new().yellow()
+    };
+    let key = places.show(Path::new(&handler.key.0));
+    let at = format!("line {}", handler.position.line);
+    let matcher = handler.matcher.as_deref().map(one_line).unwrap_or_default();
+    vec![
+        Cell::new(word, style),
+        key.into(),
+        at.into(),
+        matcher.into(),
+        one_line(&handler.action.summary()).into(),
+    ]
+}
+
+fn print(rows: &[Vec<Cell>]) -> Result<(), CliError> {
+    output::result(
+        &columns(rows)
+            .iter()
+            .map(|line| format!("{line}\n"))
+            .collect::<String>(),
+    )
 }

@@ -41,14 +41,24 @@ pub(super) fn aim(
 }
 
 fn unknown_event(event: &str, dialects: &[DialectId]) -> CliError {
-    let names = || dialects.iter().flat_map(|d| d.table().events).map(|row| row.name);
-    let elsewhere = DialectId::ALL.into_iter().find(|d| d.table().event(event).is_some());
+    let names = || {
+        dialects
+            .iter()
+            .flat_map(|d| d.table().events)
+            .map(|row| row.name)
+    };
+    let elsewhere = DialectId::ALL
+        .into_iter()
+        .find(|d| d.table().event(event).is_some());
     let hint = match (elsewhere, nearest(event, names())) {
         (Some(other), _) => format!("it is an event of {other}: --dialect {other}"),
         (None, Some(meant)) => format!("did you mean {meant}?"),
         (None, None) => format!("the events are {}", sorted(names())),
     };
-    CliError::Usage { message: format!("there is no event {event:?}"), hint: Some(hint) }
+    CliError::Usage {
+        message: format!("there is no event {event:?}"),
+        hint: Some(hint),
+    }
 }
 
 fn sorted(names: impl Iterator<Item = &'static str>) -> String {

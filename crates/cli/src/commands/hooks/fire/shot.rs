@@ -13,10 +13,11 @@ use seamline_hooks::payload::Payload;
 use seamline_hooks::runner::Supervisor;
 use seamline_hooks::trace::{Skip, SkipReason};
 use seamline_hooks::trust::TrustState;
-use seamline_hooks::{DialectId, Engine, EventRow, Fired, Firing, HandlerKey};
+use seamline_hooks::{DialectId, Engine, EventRow, Firing, HandlerKey};
 
 use crate::assemble::{self, Ingredients};
 use crate::error::CliError;
+use crate::hit::Hit;
 use crate::output;
 use crate::places::Places;
 use crate::setup::Setup;
@@ -50,7 +51,7 @@ impl Shot {
         let firing = Firing {
             event: row.name,
             cwd: working_folder(&payload, places),
-            env: variables(&payload, env_file.as_ref()),
+            env: variables(env_file.as_ref()),
             payload,
             signal: CancellationToken::new(),
         };
@@ -63,7 +64,12 @@ impl Shot {
             home: places.roots.home.clone(),
             spill_dir: places.state.join("hook-outputs"),
         });
-        Ok(Self { setup, firing, engine, env_file })
+        Ok(Self {
+            setup,
+            firing,
+            engine,
+            env_file,
+        })
     }
 
     /// Handlers that would run if they were trusted.
@@ -78,9 +84,18 @@ impl Shot {
 fn trust(setup: &Setup, trust_project: bool) -> BTreeMap<HandlerKey, TrustState> {
     let seen = |handler| {
         let state = setup.trust_of(handler);
-        if trust_project && !state.runs() { TrustState::Trusted } else { state }
+        if trust_project && !state.runs() {
+            TrustState::Trusted
+        } else {
+            state
+        }
     };
-    setup.loaded.handlers.iter().map(|handler| (handler.key.clone(), seen(handler))).collect()
+    setup
+        .loaded
+        .handlers
+        .iter()
+        .map(|handler| (handler.key.clone(), seen(handler)))
+        .collect()
 }
 
 /// Hooks run where the payload says the session is, if that is here, or else in the project.
@@ -92,33 +107,21 @@ fn working_folder(payload: &Payload, places: &Places) -> PathBuf {
         .unwrap_or_else(|| places.roots.project.clone())
 }
 
+fn variables(env_file: Option<&NamedTempFile>) -> Vec<(String, String)> {
+    let path = env_file.map(|file| file.path().display().to_string());
+    path.map(|path| ("CLAUDE_ENV_FILE".to_owned(), path))
+        .into_iter()
+        .collect()
+}
+
 fn env_file(dialect: DialectId, row: &EventRow) -> Result<Option<NamedTempFile>, CliError> {
     if dialect != DialectId::Claude || !ENV_FILE_EVENTS.contains(&row.name) {
         return Ok(None);
     }
     let file = NamedTempFile::with_suffix(".sh");
     let what = "a file for CLAUDE_ENV_FILE".to_owned();
-    file.map(Some).map_err(|source| CliError::Write { what, source })
-}
-
-/// What came of one firing.
-pub(crate) struct Hit {
-    /// The protocol.
-    pub dialect: DialectId,
-    /// The event.
-    pub event: &'static str,
-    /// What the hooks read.
-    pub payload: Payload,
-    /// The outcome and the trace.
-    pub fired: Fired,
-    /// Hooks in background, once they have ended.
-    pub background: Vec<BackgroundRun>,
-    /// What hooks left in `CLAUDE_ENV_FILE`.
-    pub environment: Option<String>,
-    /// Where no configuration was found.
-    pub looked_in: Vec<PathBuf>,
-    /// Ctrl-C ended it.
-    pub interrupted: bool,
+    file.map(Some)
+        .map_err(|source| CliError::Write { what, source })
 }
 
 /// Fires one after the other, in order.
@@ -127,7 +130,10 @@ pub(super) fn fire(shots: Vec<Shot>) -> Result<Vec<Hit>, CliError> {
         .worker_threads(2)
         .enable_all()
         .build()
-        .map_err(|source| CliError::Write { what: "to a runtime of our own".into(), source })?;
+        .map_err(|source| CliError::Write {
+            what: "to a runtime of our own".into(),
+            source,
+        })?;
     runtime.block_on(async {
         let mut hits = Vec::new();
         for shot in shots {
@@ -154,7 +160,9 @@ impl Shot {
         let background = settled(&self.engine, fired.trace.started.len(), &signal).await;
         self.engine.dispose().await;
         watch.abort();
-        let environment = self.env_file.and_then(|file| std::fs::read_to_string(file.path()).ok());
+        let environment = self
+            .env_file
+            .and_then(|file| std::fs::read_to_string(file.path()).ok());
         let looked_in = self.setup.looked_in();
         Hit {
             dialect: self.setup.loaded.dialect,
