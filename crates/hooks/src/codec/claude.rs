@@ -32,7 +32,7 @@ pub(super) fn read(run: &Output<'_>) -> Reading {
         return exit_2(run, form);
     }
     if code != 0 && run.row.any_exit_refuses {
-        return refused_by_exit(run, run.row.exit2, None);
+        return refused_by_exit(run, run.row.exit2);
     }
     match form {
         Form::Object(object) => {
@@ -174,7 +174,7 @@ fn timed_out(run: &Output<'_>) -> Reading {
     if closed(run) {
         reading.entries.clear();
         let reason = format!("{text}; it blocks because onFailure is \"block\"");
-        refuse(run, &mut reading, run.row.on_failure, reason);
+        refuse(run, &mut reading, run.row.on_failure, Some(reason), "");
     } else if run.row.timeout_refuses {
         // The run stays cancelled; the switch is refused all the same.
         reading.effect.decision = Decision::Deny;
@@ -204,7 +204,13 @@ fn failed(run: &Output<'_>, text: String) -> Reading {
     } else {
         stderr
     };
-    refuse(run, &mut reading, run.row.on_failure, words.to_owned());
+    refuse(
+        run,
+        &mut reading,
+        run.row.on_failure,
+        Some(words.to_owned()),
+        "",
+    );
     let how = match run.exit {
         Exit::Code(0) => "its output is not valid".to_owned(),
         Exit::Code(code) => format!("it exited with code {code}"),
@@ -220,29 +226,29 @@ fn exit_2(run: &Output<'_>, form: Form) -> Reading {
     match form {
         Form::Object(object) => honour(run, &object, Some(run.row.exit2)),
         Form::Invalid(why) => {
-            let mut reading = refused_by_exit(run, run.row.exit2, None);
+            let mut reading = refused_by_exit(run, run.row.exit2);
             reading.note("invalid-output", why);
             reading
         }
-        Form::Empty | Form::Plain(_) => refused_by_exit(run, run.row.exit2, None),
+        Form::Empty | Form::Plain(_) => refused_by_exit(run, run.row.exit2),
     }
 }
 
-fn refused_by_exit(run: &Output<'_>, refusal: Refusal, reason: Option<String>) -> Reading {
+fn refused_by_exit(run: &Output<'_>, refusal: Refusal) -> Reading {
     let mut reading = Reading::new(RunStatus::Completed);
-    let reason = reason.unwrap_or_else(|| stderr_reason(run));
     if refusal == Refusal::Nothing {
-        return Reading::failed(reason);
+        return Reading::failed(error_text(run));
     }
-    refuse(run, &mut reading, refusal, reason);
+    refuse(run, &mut reading, refusal, stderr_reason(run), NO_STDERR);
     reading
 }
 
-fn stderr_reason(run: &Output<'_>) -> String {
-    match run.stderr.trim() {
-        "" => "No stderr output".to_owned(),
-        text => text.to_owned(),
-    }
+/// What a refusal by exit code says where the hook wrote nothing (measured).
+const NO_STDERR: &str = "No stderr output";
+
+fn stderr_reason(run: &Output<'_>) -> Option<String> {
+    let text = run.stderr.trim();
+    (!text.is_empty()).then(|| text.to_owned())
 }
 
 fn plain(run: &Output<'_>, text: String) -> Reading {
@@ -276,8 +282,15 @@ fn context(run: &Output<'_>, reading: &mut Reading, text: String) {
     reading.effect.contexts.push(text);
 }
 
-/// Makes the run refuse, as the event understands it.
-fn refuse(run: &Output<'_>, reading: &mut Reading, refusal: Refusal, reason: String) {
+/// Makes the run refuse, as the event understands it. Where the hook has no words of its own the
+/// entry says `wordless`, and the outcome has no reason, so that its reader can say it better.
+fn refuse(
+    run: &Output<'_>,
+    reading: &mut Reading,
+    refusal: Refusal,
+    reason: Option<String>,
+    wordless: &str,
+) {
     let (status, kind) = match refusal {
         Refusal::Deny | Refusal::Block => (RunStatus::Blocked, EntryKind::Feedback),
         Refusal::EndTurn => (RunStatus::Stopped, EntryKind::Stop),
@@ -285,22 +298,19 @@ fn refuse(run: &Output<'_>, reading: &mut Reading, refusal: Refusal, reason: Str
         Refusal::Nothing => return,
     };
     reading.status = status;
-    reading.entries.insert(
-        0,
-        crate::trace::Entry {
-            kind,
-            text: reason.clone(),
-        },
-    );
+    let text = reason.clone().unwrap_or_else(|| wordless.to_owned());
+    reading
+        .entries
+        .insert(0, crate::trace::Entry { kind, text });
     match refusal {
-        Refusal::EndTurn => reading.effect.halt = Some(Some(reason)),
+        Refusal::EndTurn => reading.effect.halt = Some(reason),
         Refusal::Deny | Refusal::Block => {
             reading.effect.decision = if refusal == Refusal::Deny {
                 Decision::Deny
             } else {
                 Decision::Block
             };
-            reading.effect.reason = Some(run.spill.reason(reason));
+            reading.effect.reason = reason.map(|reason| run.spill.reason(reason));
         }
         Refusal::Recorded | Refusal::Nothing => {}
     }
@@ -323,25 +333,20 @@ fn honour(run: &Output<'_>, object: &RawObject, forced: Option<Refusal>) -> Read
     fields(&specific, &mut reading.effect, forced.is_some());
     match (decided(run, object, &specific, &mut reading.effect), forced) {
         (Some((refusal, reason)), Some(_)) => {
-            let reason = reason.filter(|text| !text.is_empty());
-            refuse(
-                run,
-                &mut reading,
-                refusal,
-                reason.unwrap_or_else(|| stderr_reason(run)),
-            );
+            let reason = reason
+                .filter(|text| !text.is_empty())
+                .or_else(|| stderr_reason(run));
+            refuse(run, &mut reading, refusal, reason, NO_STDERR);
         }
-        (None, Some(Refusal::Nothing)) => {}
-        (None, Some(refusal)) => {
+        (None, Some(refusal)) if refusal != Refusal::Nothing => {
             reading.effect.decision = Decision::None;
-            refuse(run, &mut reading, refusal, stderr_reason(run));
+            refuse(run, &mut reading, refusal, stderr_reason(run), NO_STDERR);
         }
         (Some((refusal, reason)), None) => {
             let reason = reason.filter(|text| !text.is_empty());
-            let reason = reason.unwrap_or_else(|| "Blocked by hook".to_owned());
-            refuse(run, &mut reading, refusal, reason);
+            refuse(run, &mut reading, refusal, reason, "Blocked by hook");
         }
-        (None, None) => {}
+        (None, _) => {}
     }
     if run.row.block_drops_rest && reading.effect.decision == Decision::Block {
         reading

@@ -68,6 +68,31 @@ pub struct Firing {
     pub env: Vec<(String, String)>,
     /// Ends the hooks of this firing.
     pub signal: CancellationToken,
+    /// Commands that run for the same moment under another dialect, with the handlers that run
+    /// them: here they are duplicates.
+    pub ran_elsewhere: Vec<(String, HandlerKey)>,
+}
+
+/// A firing whose handlers are selected and not yet started.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    row: Option<&'static EventRow>,
+    firing: Firing,
+    selection: Selection,
+}
+
+impl Prepared {
+    /// What would run and what would not.
+    #[must_use]
+    pub fn selection(&self) -> &Selection {
+        &self.selection
+    }
+
+    /// What is fired.
+    #[must_use]
+    pub fn firing(&self) -> &Firing {
+        &self.firing
+    }
 }
 
 /// What came of it.
@@ -124,12 +149,18 @@ impl Engine {
             .unwrap_or(TrustState::Untrusted)
     }
 
-    /// Which handlers would run, and why the others would not; nothing is started.
+    /// Selects the handlers of one event: which run, and why the others do not. Nothing is started.
+    /// An event that the dialect does not have selects nothing.
     #[must_use]
-    pub fn select(&self, firing: &Firing) -> Selection {
-        match self.parts.loaded.dialect.table().event(firing.event) {
-            Some(row) => select::select(self, row, firing),
-            None => Selection::default(),
+    pub fn prepare(&self, firing: Firing) -> Prepared {
+        let row = self.parts.loaded.dialect.table().event(firing.event);
+        let selection = row
+            .map(|row| select::select(self, row, &firing))
+            .unwrap_or_default();
+        Prepared {
+            row,
+            firing,
+            selection,
         }
     }
 
@@ -141,19 +172,26 @@ impl Engine {
             .any(|c| c.handler.event == event && c.handler.disabled.is_none())
     }
 
-    /// Fires one event and waits for its hooks. An event the dialect does not have selects nothing.
+    /// Fires one event and waits for its hooks: [`Engine::prepare`] and [`Engine::run`] in one.
     pub async fn fire(&self, firing: Firing) -> Fired {
-        let Some(row) = self.parts.loaded.dialect.table().event(firing.event) else {
+        self.run(self.prepare(firing)).await
+    }
+
+    /// Starts what was selected, all at once, and waits for the slowest.
+    pub async fn run(&self, prepared: Prepared) -> Fired {
+        let Prepared {
+            row: Some(row),
+            firing,
+            selection,
+        } = prepared
+        else {
             return Fired::default();
         };
         let _in_flight = self.background.in_flight();
-        let selection = select::select(self, row, &firing);
         let stdin = self.stdin(&firing.payload);
-        let mut started = Vec::new();
         for handler in &selection.background {
             let spec = self.spec(row, handler, &firing, Arc::clone(&stdin));
             self.background.start(self, row, Arc::clone(handler), spec);
-            started.push(Arc::clone(handler));
         }
         let specs = selection
             .run
@@ -163,7 +201,7 @@ impl Engine {
         let ran = self
             .run_all(row, &selection.run, specs, firing.signal.child_token())
             .await;
-        self.conclude(selection, started, ran)
+        self.conclude(selection, ran)
     }
 
     fn stdin(&self, payload: &Payload) -> Arc<[u8]> {
@@ -225,7 +263,7 @@ impl Engine {
         ran
     }
 
-    fn conclude(&self, selection: Selection, started: Vec<Arc<Handler>>, ran: Vec<Ran>) -> Fired {
+    fn conclude(&self, selection: Selection, ran: Vec<Ran>) -> Fired {
         let wishes: Vec<Wish> = ran
             .iter()
             .map(|ran| Wish {
@@ -245,7 +283,7 @@ impl Engine {
             trace: Trace {
                 runs,
                 skipped: selection.skipped,
-                started,
+                started: selection.background,
             },
         }
     }
@@ -279,6 +317,7 @@ fn run_of(
     Run {
         handler,
         status: reading.status,
+        decision: reading.effect.decision,
         exit: finished.exit,
         entries: reading.entries,
         notes: reading.notes,

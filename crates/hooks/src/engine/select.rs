@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Engine, Firing};
 use crate::condition::Condition;
 use crate::dialect::{Dialect, EventRow, Subject};
-use crate::handler::{Action, Background, Handler, Layer};
+use crate::handler::{Action, Background, Handler, HandlerKey, Layer};
 use crate::matcher::{Fit, Matcher, Reading};
 use crate::outcome::{By, Notice, NoticeKind};
 use crate::payload::Payload;
@@ -150,6 +150,10 @@ fn verdict(
             format!("{type_name} handlers are not supported yet: this one decides nothing");
         return Err((SkipReason::Type, detail));
     }
+    if let Some(elsewhere) = ran_elsewhere(firing, handler) {
+        let detail = format!("the same command runs as {elsewhere}");
+        return Err((SkipReason::Duplicate, detail));
+    }
     let trust = engine.trust(&handler.key);
     if !trust.runs() {
         let help = "see `seamline hooks trust`";
@@ -159,6 +163,14 @@ fn verdict(
         ));
     }
     Ok(notice)
+}
+
+fn ran_elsewhere<'a>(firing: &'a Firing, handler: &Handler) -> Option<&'a HandlerKey> {
+    let Action::Command(command) = &handler.action else {
+        return None;
+    };
+    let same = |(ran, _): &&(String, HandlerKey)| *ran == command.command;
+    firing.ran_elsewhere.iter().find(same).map(|(_, key)| key)
 }
 
 fn fits(compiled: &Compiled, subject: &Names<'_>) -> Result<Option<String>, Refused> {
