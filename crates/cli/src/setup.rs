@@ -1,11 +1,11 @@
 //! One protocol's configuration with everything that is known about it.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use seamline_hooks::config::{self, FileState, Loaded};
-use seamline_hooks::trust::{TrustState, TrustStore};
+use seamline_hooks::trust::{Standing, TrustState, TrustStore};
 use seamline_hooks::{Diagnostic, DialectId, Handler, HandlerKey, Severity, lint};
 
 use crate::args::Selection;
@@ -18,7 +18,7 @@ pub(crate) struct Setup {
     /// What was read.
     pub loaded: Loaded,
     /// Trust of each handler.
-    pub trust: BTreeMap<HandlerKey, TrustState>,
+    pub trust: HashMap<HandlerKey, Standing>,
     /// What is wrong: first what reading found, then what lint found.
     pub findings: Vec<Diagnostic>,
 }
@@ -27,7 +27,8 @@ impl Setup {
     /// Reads one protocol's configuration.
     pub(crate) fn read(places: &Places, dialect: DialectId, store: &TrustStore) -> Self {
         let loaded = config::load(dialect, &places.roots);
-        let trust = store.states(&loaded);
+        let handlers = loaded.handlers.iter();
+        let trust = handlers.map(|h| (h.key.clone(), store.status(h, &loaded))).collect();
         let mut findings = loaded.diagnostics.clone();
         findings.extend(lint::lint(&loaded));
         Self {

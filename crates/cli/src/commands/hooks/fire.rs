@@ -11,7 +11,7 @@ use seamline_hooks::outcome::{Decision, Outcome};
 use seamline_hooks::trace::RunStatus;
 use seamline_hooks::trust::TrustStore;
 
-use self::shot::Shot;
+use self::shot::{Orders, Shot};
 use crate::args::Selection;
 use crate::assemble::{self, Assignment, Ingredients};
 use crate::error::CliError;
@@ -63,15 +63,15 @@ pub(crate) fn run(args: &FireArgs, places: Places) -> Result<u8, CliError> {
     let ingredients = ingredients(args)?;
     let places = select(places, &args.selection)?;
     let store = TrustStore::open(places.trust_file())?;
+    let orders = Orders {
+        ingredients: &ingredients,
+        trust_project: args.trust_project_hooks,
+        places: &places,
+    };
     let mut shots = Vec::new();
     for (setup, row) in aim::aim(&args.event, &args.selection, &places, &store)? {
-        shots.push(Shot::new(
-            setup,
-            row,
-            &ingredients,
-            args.trust_project_hooks,
-            &places,
-        )?);
+        let shot = Shot::new(setup, row, &orders, &shots)?;
+        shots.push(shot);
     }
     check_broken(args.ignore_broken_hooks, &places, &shots)?;
     check_trust(&places, &shots)?;

@@ -66,6 +66,7 @@ pub(crate) fn run(args: &TrustArgs, places: Places) -> Result<u8, CliError> {
 /// A handler that comes with the project.
 struct Hook<'a> {
     handler: &'a Handler,
+    setup: &'a Setup,
     state: TrustState,
 }
 
@@ -125,28 +126,26 @@ fn unknown(wanted: &str, hooks: &[Hook<'_>]) -> CliError {
 }
 
 fn agree(store: &mut TrustStore, chosen: &[&Hook<'_>], places: &Places) -> Result<u8, CliError> {
+    if chosen.is_empty() {
+        output::result("the project has no hooks\n")?;
+        return Ok(exit::OK);
+    }
     let mut rows = Vec::new();
     for hook in chosen {
-        let word = if hook.state.runs() {
-            "already trusted"
+        if hook.state.runs() {
+            rows.push(row("already trusted", hook, places));
         } else {
-            "trusted"
-        };
-        store.trust(hook.handler);
-        rows.push(row(word, hook, places));
-    }
-    store.save()?;
-    if rows.is_empty() {
-        output::result("the project has no hooks\n")?;
+            store.trust([hook.handler], &hook.setup.loaded)?;
+            rows.push(row("trusted", hook, places));
+        }
     }
     print(&rows)?;
     Ok(exit::OK)
 }
 
 fn revoke(store: &mut TrustStore, hook: &Hook<'_>, places: &Places) -> Result<u8, CliError> {
-    store.revoke(hook.handler);
-    store.save()?;
-    print(&[row("no longer trusted", hook, places)])?;
+    let word = if store.revoke(&hook.handler.key)? { "no longer trusted" } else { "was not trusted" };
+    print(&[row(word, hook, places)])?;
     Ok(exit::OK)
 }
 

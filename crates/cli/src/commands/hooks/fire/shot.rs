@@ -8,12 +8,12 @@ use std::time::Duration;
 use tempfile::NamedTempFile;
 use tokio_util::sync::CancellationToken;
 
-use seamline_hooks::engine::{BackgroundRun, EngineParts};
+use seamline_hooks::engine::{BackgroundRun, EngineParts, Prepared};
 use seamline_hooks::payload::Payload;
 use seamline_hooks::runner::Supervisor;
 use seamline_hooks::trace::{Skip, SkipReason};
 use seamline_hooks::trust::TrustState;
-use seamline_hooks::{DialectId, Engine, EventRow, Firing, HandlerKey};
+use seamline_hooks::{Action, DialectId, Engine, EventRow, Firing, HandlerKey};
 
 use crate::assemble::{self, Ingredients};
 use crate::error::CliError;
@@ -28,55 +28,66 @@ const ENV_FILE_EVENTS: [&str; 4] = ["SessionStart", "Setup", "CwdChanged", "File
 /// One firing, ready.
 pub(super) struct Shot {
     pub(super) setup: Setup,
-    firing: Firing,
     engine: Engine,
+    prepared: Prepared,
     /// The file that hooks may write variables to, for the events that have one.
     env_file: Option<NamedTempFile>,
 }
 
+/// What the shots of one command have in common.
+pub(super) struct Orders<'a> {
+    pub(super) ingredients: &'a Ingredients,
+    pub(super) trust_project: bool,
+    pub(super) places: &'a Places,
+}
+
 impl Shot {
+    /// Makes a firing ready; `others` are those that come before it.
     pub(super) fn new(
         setup: Setup,
         row: &'static EventRow,
-        ingredients: &Ingredients,
-        trust_project: bool,
-        places: &Places,
+        orders: &Orders<'_>,
+        others: &[Self],
     ) -> Result<Self, CliError> {
+        let Orders { ingredients, trust_project, places } = orders;
         let dialect = setup.loaded.dialect;
         let payload = ingredients.payload(dialect, row, &places.roots.project)?;
         if let Some(odd) = assemble::odd_tool(dialect, &payload) {
             output::diagnostic(&format!("note: {odd}\n"));
         }
         let env_file = env_file(dialect, row)?;
-        let firing = Firing {
-            event: row.name,
-            cwd: working_folder(&payload, places),
-            env: variables(env_file.as_ref()),
-            payload,
-            signal: CancellationToken::new(),
-        };
         let engine = Engine::new(EngineParts {
             loaded: setup.loaded.clone(),
-            trust: trust(&setup, trust_project),
+            trust: trust(&setup, *trust_project),
             exec: Arc::new(Supervisor::new()),
             base_env: std::env::vars_os().collect(),
             project: places.roots.project.clone(),
             home: places.roots.home.clone(),
             spill_dir: places.state.join("hook-outputs"),
         });
-        Ok(Self {
-            setup,
-            firing,
-            engine,
-            env_file,
+        let prepared = engine.prepare(Firing {
+            event: row.name,
+            cwd: working_folder(&payload, places),
+            env: variables(env_file.as_ref()),
+            payload,
+            signal: CancellationToken::new(),
+            ran_elsewhere: others.iter().flat_map(Self::commands).collect(),
+        });
+        Ok(Self { setup, engine, prepared, env_file })
+    }
+
+    /// Commands that this firing runs, with the handlers that run them.
+    fn commands(&self) -> impl Iterator<Item = (String, HandlerKey)> {
+        self.prepared.selection().run.iter().filter_map(|handler| match &handler.action {
+            Action::Command(command) => Some((command.command.clone(), handler.key.clone())),
+            _ => None,
         })
     }
 
     /// Handlers that would run if they were trusted.
-    pub(super) fn untrusted(&self) -> Vec<Skip> {
-        let mut skipped = self.engine.select(&self.firing).skipped;
-        skipped.retain(|skip| skip.reason == SkipReason::Trust);
-        skipped
+    pub(super) fn untrusted(&self) -> impl Iterator<Item = &Skip> {
+        let skipped = self.prepared.selection().skipped.iter();
+        skipped.filter(|skip| skip.reason == SkipReason::Trust)
     }
 }
 
@@ -145,9 +156,7 @@ pub(super) fn fire(shots: Vec<Shot>) -> Result<Vec<Hit>, CliError> {
 
 impl Shot {
     async fn fire(self) -> Hit {
-        let signal = self.firing.signal.clone();
-        let payload = self.firing.payload.clone();
-        let event = self.firing.event;
+        let Firing { event, payload, signal, .. } = self.prepared.firing().clone();
         let watch = tokio::spawn({
             let signal = signal.clone();
             async move {
@@ -156,7 +165,7 @@ impl Shot {
                 }
             }
         });
-        let fired = self.engine.fire(self.firing).await;
+        let fired = self.engine.run(self.prepared).await;
         let background = settled(&self.engine, fired.trace.started.len(), &signal).await;
         self.engine.dispose().await;
         watch.abort();
