@@ -28,7 +28,9 @@ impl Setup {
     pub(crate) fn read(places: &Places, dialect: DialectId, store: &TrustStore) -> Self {
         let loaded = config::load(dialect, &places.roots);
         let handlers = loaded.handlers.iter();
-        let trust = handlers.map(|h| (h.key.clone(), store.status(h, &loaded))).collect();
+        let trust = handlers
+            .map(|h| (h.key.clone(), store.status(h, &loaded)))
+            .collect();
         let mut findings = loaded.diagnostics.clone();
         findings.extend(lint::lint(&loaded));
         Self {
@@ -40,10 +42,13 @@ impl Setup {
 
     /// Trust of a handler; one that nobody knows is untrusted.
     pub(crate) fn trust_of(&self, handler: &Handler) -> TrustState {
-        self.trust
-            .get(&handler.key)
-            .copied()
-            .unwrap_or(TrustState::Untrusted)
+        let standing = self.trust.get(&handler.key);
+        standing.map_or(TrustState::Untrusted, |standing| standing.state)
+    }
+
+    /// What changed since a modified handler was trusted.
+    pub(crate) fn changed(&self, handler: &Handler) -> Option<&str> {
+        self.trust.get(&handler.key)?.why.as_deref()
     }
 
     /// Files that were looked for, when none of them is there.

@@ -70,19 +70,25 @@ fn list_runs(text: &mut String, runs: Vec<&Run>, places: &Places) {
     for (run, line) in runs.iter().zip(columns(&rows)) {
         let _ = writeln!(text, "  {line}");
         for entry in &run.entries {
-            said(text, entry_word(entry.kind), &entry.text);
+            said(text, 6, entry_word(entry.kind), &entry.text);
         }
         for note in &run.notes {
-            said(text, &"note".yellow().to_string(), &note.text);
+            said(text, 6, &"note".yellow().to_string(), &note.text);
         }
     }
 }
 
-fn said(text: &mut String, word: &str, what: &str) {
+/// A word and a text that may have several lines, `depth` blanks in.
+fn said(text: &mut String, depth: usize, word: &str, what: &str) {
     let mut lines = what.lines();
-    let _ = writeln!(text, "      {word}: {}", lines.next().unwrap_or_default());
+    let _ = writeln!(
+        text,
+        "{:depth$}{word}: {}",
+        "",
+        lines.next().unwrap_or_default()
+    );
     for line in lines {
-        let _ = writeln!(text, "        {line}");
+        let _ = writeln!(text, "{:depth$}  {line}", "");
     }
 }
 
@@ -166,32 +172,33 @@ fn outcome(text: &mut String, outcome: &Outcome) {
     heading(text, "outcome");
     let word = outcome.decision.as_str();
     let word = match outcome.decision {
-        Decision::None => "none: the action goes on as if there were no hooks".to_owned(),
+        Decision::None => "none, as if there were no hooks".to_owned(),
         Decision::Allow => word.green().to_string(),
         Decision::Ask | Decision::Defer => word.yellow().to_string(),
         Decision::Deny | Decision::Block => word.red().to_string(),
     };
     let _ = writeln!(text, "  decision: {word}");
     if let Some(reason) = &outcome.reason {
-        said(text, "reason", reason);
+        said(text, 2, "reason", reason);
     }
     if let Some(halt) = &outcome.halt {
         said(
             text,
+            2,
             "ends the run",
             halt.reason.as_deref().unwrap_or("without a reason"),
         );
     }
     if let Some(input) = &outcome.input {
-        said(text, "input becomes", input.value.get());
+        said(text, 2, "input becomes", input.value.get());
     }
     for context in &outcome.contexts {
-        said(text, "context for the model", &context.value);
+        said(text, 2, "context for the model", &context.value);
     }
     for notice in &outcome.notices {
-        said(text, "notice for the user", &notice.value.text);
+        said(text, 2, "notice for the user", &notice.value.text);
     }
     for (name, value) in extras(&outcome.extras) {
-        said(text, &name.replace('_', " "), &value.to_string());
+        said(text, 2, &name.replace('_', " "), &value.to_string());
     }
 }

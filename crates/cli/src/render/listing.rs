@@ -10,7 +10,7 @@ use seamline_hooks::trust::TrustState;
 use seamline_hooks::{Diagnostic, Handler, Severity};
 
 use super::table::{Cell, columns};
-use super::{count, one_line, seconds};
+use super::{count, cut, one_line, seconds};
 use crate::places::Places;
 use crate::report::listing::{reading, reading_word, severity_word};
 use crate::setup::{Setup, timeout};
@@ -100,7 +100,10 @@ fn row(handler: &Handler, setup: &Setup) -> Vec<Cell> {
         seconds(timeout),
         if default { " default" } else { "" }
     );
-    let matcher = handler.matcher.as_deref().map_or("-".to_owned(), one_line);
+    let matcher = handler
+        .matcher
+        .as_deref()
+        .map_or("-".to_owned(), |text| cut(text, 40));
     vec![
         handler.position.line.to_string().into(),
         handler.event.into(),

@@ -10,13 +10,15 @@ pub(crate) mod table;
 
 use std::time::Duration;
 
-/// How many characters of a command or matcher are shown in one line.
-const LONGEST: usize = 100;
-
-/// A text in one line of bearable length. The whole of it is in `--json`.
+/// A command in one line of bearable length. The whole of it is in `--json`.
 pub(crate) fn one_line(text: &str) -> String {
+    cut(text, 100)
+}
+
+/// A text in one line of at most so many characters, and three dots.
+pub(crate) fn cut(text: &str, longest: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(LONGEST) {
+    match line.char_indices().nth(longest) {
         Some((end, _)) => format!("{}...", line.get(..end).unwrap_or(&line)),
         None => line,
     }
@@ -52,8 +54,8 @@ mod tests {
     #[test]
     fn long_and_many_lined_texts_become_one_line() {
         assert_eq!(one_line("a\n\t b"), "a b");
-        let long = "ä".repeat(200);
-        assert_eq!(one_line(&long).chars().count(), LONGEST + 3);
+        assert_eq!(cut("ääää", 4), "ääää");
+        assert_eq!(cut("ääääa", 4), "ääää...");
     }
 
     #[test]

@@ -266,17 +266,15 @@ fn a_payload_file_reaches_the_hook_byte_for_byte() {
     let world = codex(&json!({ "Stop": group("cat > seen") }));
     let text = "{\"hook_event_name\": \"Stop\", \"n\": 1.50, \"big\": 12345678901234567890123}";
     world.write("payload.json", &format!("{text}\n"));
-    for said in [
-        fire(&world, &["Stop", "--payload", "payload.json"]),
-        world
+    let seen = world.project().join("seen");
+    for from in ["payload.json", "-"] {
+        let command = world
             .seamline()
-            .args(["hooks", "fire", "Stop", "--payload", "-"])
-            .run_with(text),
-    ] {
+            .args(["hooks", "fire", "Stop", "--payload", from]);
+        let said = command.run_with(text);
         assert_eq!(said.code, 0, "{said:#?}");
-        let seen = world.project().join("seen");
-        assert_eq!(fs::read_to_string(&seen).unwrap(), text);
-        fs::remove_file(seen).unwrap();
+        assert_eq!(fs::read_to_string(&seen).unwrap(), text, "{from}");
+        fs::remove_file(&seen).unwrap();
     }
 }
 

@@ -80,6 +80,7 @@ impl<'a> Hook<'a> {
         from_project
             .map(|handler| Hook {
                 handler,
+                setup,
                 state: setup.trust_of(handler),
             })
             .collect()
@@ -144,7 +145,11 @@ fn agree(store: &mut TrustStore, chosen: &[&Hook<'_>], places: &Places) -> Resul
 }
 
 fn revoke(store: &mut TrustStore, hook: &Hook<'_>, places: &Places) -> Result<u8, CliError> {
-    let word = if store.revoke(&hook.handler.key)? { "no longer trusted" } else { "was not trusted" };
+    let word = if store.revoke(&hook.handler.key)? {
+        "no longer trusted"
+    } else {
+        "was not trusted"
+    };
     print(&[row(word, hook, places)])?;
     Ok(exit::OK)
 }

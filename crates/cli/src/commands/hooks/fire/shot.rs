@@ -49,7 +49,11 @@ impl Shot {
         orders: &Orders<'_>,
         others: &[Self],
     ) -> Result<Self, CliError> {
-        let Orders { ingredients, trust_project, places } = orders;
+        let Orders {
+            ingredients,
+            trust_project,
+            places,
+        } = orders;
         let dialect = setup.loaded.dialect;
         let payload = ingredients.payload(dialect, row, &places.roots.project)?;
         if let Some(odd) = assemble::odd_tool(dialect, &payload) {
@@ -73,15 +77,24 @@ impl Shot {
             signal: CancellationToken::new(),
             ran_elsewhere: others.iter().flat_map(Self::commands).collect(),
         });
-        Ok(Self { setup, engine, prepared, env_file })
+        Ok(Self {
+            setup,
+            engine,
+            prepared,
+            env_file,
+        })
     }
 
     /// Commands that this firing runs, with the handlers that run them.
     fn commands(&self) -> impl Iterator<Item = (String, HandlerKey)> {
-        self.prepared.selection().run.iter().filter_map(|handler| match &handler.action {
-            Action::Command(command) => Some((command.command.clone(), handler.key.clone())),
-            _ => None,
-        })
+        self.prepared
+            .selection()
+            .run
+            .iter()
+            .filter_map(|handler| match &handler.action {
+                Action::Command(command) => Some((command.command.clone(), handler.key.clone())),
+                _ => None,
+            })
     }
 
     /// Handlers that would run if they were trusted.
@@ -156,7 +169,12 @@ pub(super) fn fire(shots: Vec<Shot>) -> Result<Vec<Hit>, CliError> {
 
 impl Shot {
     async fn fire(self) -> Hit {
-        let Firing { event, payload, signal, .. } = self.prepared.firing().clone();
+        let Firing {
+            event,
+            payload,
+            signal,
+            ..
+        } = self.prepared.firing().clone();
         let watch = tokio::spawn({
             let signal = signal.clone();
             async move {
