@@ -7,12 +7,12 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use seamline_hooks::config::nearest;
 use seamline_hooks::payload::{Payload, Sample, sample};
 use seamline_hooks::{Diagnostic, DialectId, EventRow, Position, Severity};
 use serde_json::{Map, Value};
 
 use crate::error::CliError;
-use crate::nearest::nearest;
 use crate::render::caret::Pointer;
 
 /// Where a payload comes from.

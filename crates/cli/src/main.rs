@@ -11,7 +11,6 @@ mod commands;
 mod error;
 mod exit;
 mod hit;
-mod nearest;
 mod output;
 mod places;
 mod render;

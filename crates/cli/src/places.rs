@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use seamline_hooks::config::Roots;
 
 use crate::error::CliError;
+use crate::render::visible;
 
 /// The folders that every command works with.
 #[derive(Debug, Clone)]
@@ -41,12 +42,13 @@ impl Places {
     /// `path` as it is shown: relative to the project or to the home folder where it lies there.
     pub(crate) fn show(&self, path: &Path) -> String {
         if let Ok(inside) = path.strip_prefix(&self.roots.project) {
-            return inside.display().to_string();
+            return visible(&inside.display().to_string());
         }
-        match path.strip_prefix(&self.roots.home) {
+        let shown = match path.strip_prefix(&self.roots.home) {
             Ok(inside) => format!("~/{}", inside.display()),
             Err(_) => path.display().to_string(),
-        }
+        };
+        visible(&shown)
     }
 }
 

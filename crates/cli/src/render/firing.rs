@@ -9,7 +9,7 @@ use seamline_hooks::trace::{EntryKind, Run, RunStatus, SkipReason, Trace};
 use seamline_hooks::{Decision, Handler};
 
 use super::table::{Cell, columns};
-use super::{count, milliseconds, one_line};
+use super::{count, milliseconds, one_line, visible};
 use crate::hit::Hit;
 use crate::places::Places;
 use crate::report::firing::extras;
@@ -37,7 +37,7 @@ fn heading(text: &mut String, name: &str) {
 
 fn indented(text: &mut String, lines: &str) {
     for line in lines.lines() {
-        let _ = writeln!(text, "  {line}");
+        let _ = writeln!(text, "  {}", visible(line));
     }
 }
 
@@ -80,13 +80,9 @@ fn list_runs(text: &mut String, runs: Vec<&Run>, places: &Places) {
 
 /// A word and a text that may have several lines, `depth` blanks in.
 fn said(text: &mut String, depth: usize, word: &str, what: &str) {
-    let mut lines = what.lines();
-    let _ = writeln!(
-        text,
-        "{:depth$}{word}: {}",
-        "",
-        lines.next().unwrap_or_default()
-    );
+    let mut lines = what.lines().map(visible);
+    let first = lines.next().unwrap_or_default();
+    let _ = writeln!(text, "{:depth$}{word}: {first}", "");
     for line in lines {
         let _ = writeln!(text, "{:depth$}  {line}", "");
     }
@@ -154,7 +150,7 @@ fn skipped(text: &mut String, trace: &Trace, places: &Places) {
         .collect();
     for (skip, line) in here().zip(columns(&rows)) {
         let _ = writeln!(text, "  {line}");
-        let _ = writeln!(text, "      {}", skip.detail);
+        let _ = writeln!(text, "      {}", visible(&skip.detail));
     }
     match trace.skipped.len() - rows.len() {
         0 => {}

@@ -10,7 +10,7 @@ use seamline_hooks::trust::TrustState;
 use seamline_hooks::{Diagnostic, Handler, Severity};
 
 use super::table::{Cell, columns};
-use super::{count, cut, one_line, seconds};
+use super::{count, cut, one_line, seconds, visible};
 use crate::places::Places;
 use crate::report::listing::{reading, reading_word, severity_word};
 use crate::setup::{Setup, timeout};
@@ -167,7 +167,7 @@ fn render_finding(text: &mut String, finding: &Diagnostic) {
         (Some(at), None) => format!("line {}: ", at.line),
         _ => String::new(),
     };
-    let _ = writeln!(text, "      {word}: {place}{}", finding.message);
+    let _ = writeln!(text, "      {word}: {place}{}", visible(&finding.message));
     if let Some(help) = finding
         .help
         .as_ref()

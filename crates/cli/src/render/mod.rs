@@ -17,11 +17,28 @@ pub(crate) fn one_line(text: &str) -> String {
 
 /// A text in one line of at most so many characters, and three dots.
 pub(crate) fn cut(text: &str, longest: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = visible(text);
     match line.char_indices().nth(longest) {
         Some((end, _)) => format!("{}...", line.get(..end).unwrap_or(&line)),
         None => line,
     }
+}
+
+/// The text with everything escaped that would act on a terminal instead of being seen: control
+/// characters, line ends, and characters that turn the direction of writing. Texts of
+/// configurations and hooks are somebody else's, and one of them may be shown in order to be
+/// trusted.
+pub(crate) fn visible(text: &str) -> String {
+    let turns = |c| matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() || turns(c) {
+            line.extend(c.escape_default());
+        } else {
+            line.push(c);
+        }
+    }
+    line
 }
 
 /// A number of things, in words: `1 file`, `2 files looked for`.
@@ -53,9 +70,16 @@ mod tests {
 
     #[test]
     fn long_and_many_lined_texts_become_one_line() {
-        assert_eq!(one_line("a\n\t b"), "a b");
+        assert_eq!(one_line("# a\n\tb"), "# a\\n\\tb");
         assert_eq!(cut("ääää", 4), "ääää");
         assert_eq!(cut("ääääa", 4), "ääää...");
+    }
+
+    #[test]
+    fn nothing_acts_on_the_terminal() {
+        let text = "rm \u{1b}[8mx\u{1b}[0m\r\u{202e}y";
+        assert_eq!(visible(text), "rm \\u{1b}[8mx\\u{1b}[0m\\r\\u{202e}y");
+        assert_eq!(visible("ä – 字 \"q\" \\"), "ä – 字 \"q\" \\");
     }
 
     #[test]

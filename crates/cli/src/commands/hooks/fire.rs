@@ -119,7 +119,7 @@ fn check_trust(places: &Places, shots: &[Shot]) -> Result<(), CliError> {
         .flat_map(Shot::untrusted)
         .map(|skip| {
             let handler = &skip.handler;
-            let what = crate::render::one_line(&handler.action.summary());
+            let what = crate::render::visible(&handler.action.summary());
             format!(
                 "{}  {}  {what}",
                 firing::place(handler, places),

@@ -5,14 +5,14 @@ use std::path::Path;
 use clap::Args;
 use owo_colors::Style;
 
+use seamline_hooks::config::nearest;
 use seamline_hooks::trust::{TrustState, TrustStore};
 use seamline_hooks::{DialectId, Handler};
 
 use crate::args::Selection;
 use crate::error::CliError;
-use crate::nearest::nearest;
 use crate::places::Places;
-use crate::render::one_line;
+use crate::render::visible;
 use crate::render::table::{Cell, columns};
 use crate::setup::{Setup, select};
 use crate::{exit, output};
@@ -133,12 +133,13 @@ fn agree(store: &mut TrustStore, chosen: &[&Hook<'_>], places: &Places) -> Resul
     }
     let mut rows = Vec::new();
     for hook in chosen {
-        if hook.state.runs() {
-            rows.push(row("already trusted", hook, places));
+        let word = if hook.state.runs() {
+            "already trusted"
         } else {
             store.trust([hook.handler], &hook.setup.loaded)?;
-            rows.push(row("trusted", hook, places));
-        }
+            "trusted"
+        };
+        rows.push(row(word.into(), hook, places));
     }
     print(&rows)?;
     Ok(exit::OK)
@@ -150,7 +151,7 @@ fn revoke(store: &mut TrustStore, hook: &Hook<'_>, places: &Places) -> Result<u8
     } else {
         "was not trusted"
     };
-    print(&[row(word, hook, places)])?;
+    print(&[row(word.into(), hook, places)])?;
     Ok(exit::OK)
 }
 
@@ -158,32 +159,32 @@ fn list(hooks: &[Hook<'_>], places: &Places) -> Result<u8, CliError> {
     if hooks.is_empty() {
         output::result("the project has no hooks\n")?;
     }
-    let rows: Vec<_> = hooks
-        .iter()
-        .map(|hook| row(hook.state.as_str(), hook, places))
-        .collect();
+    let state = |hook: &Hook<'_>| {
+        let style = if hook.state.runs() { Style::new() } else { Style::new().yellow() };
+        Cell::new(hook.state.as_str(), style)
+    };
+    let rows: Vec<_> = hooks.iter().map(|hook| row(state(hook), hook, places)).collect();
     print(&rows)?;
+    for hook in hooks {
+        if let Some(why) = hook.setup.changed(hook.handler) {
+            let key = places.show(Path::new(&hook.handler.key.0));
+            output::result(&format!("\n{key} is modified: {}\n", visible(why)))?;
+        }
+    }
     let all = hooks.iter().all(|hook| hook.state.runs());
     Ok(if all { exit::OK } else { exit::UNTRUSTED })
 }
 
-/// State, key, and what it is that is agreed to.
-fn row(word: &str, hook: &Hook<'_>, places: &Places) -> Vec<Cell> {
+/// State, key, and what it is that is agreed to: all of the command, not just its beginning.
+fn row(word: Cell, hook: &Hook<'_>, places: &Places) -> Vec<Cell> {
     let handler = hook.handler;
-    let style = if hook.state.runs() {
-        Style::new()
-    } else {
-        Style::new().yellow()
-    };
-    let key = places.show(Path::new(&handler.key.0));
-    let at = format!("line {}", handler.position.line);
-    let matcher = handler.matcher.as_deref().map(one_line).unwrap_or_default();
+    let matcher = handler.matcher.as_deref().map(visible);
     vec![
-        Cell::new(word, style),
-        key.into(),
-        at.into(),
-        matcher.into(),
-        one_line(&handler.action.summary()).into(),
+        word,
+        places.show(Path::new(&handler.key.0)).into(),
+        format!("line {}", handler.position.line).into(),
+        matcher.unwrap_or_default().into(),
+        visible(&handler.action.summary()).into(),
     ]
 }
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use seamline_hooks::config::nearest;
 use seamline_hooks::trust::TrustStore;
 use seamline_hooks::{DialectId, EventRow};
 
 use crate::args::Selection;
 use crate::error::CliError;
-use crate::nearest::nearest;
 use crate::places::Places;
 use crate::setup::Setup;
 
