@@ -211,3 +211,38 @@ pub struct Handler {
     /// Plugin variables replaced in the command and exported, in order of replacement.
     pub variables: BTreeMap<String, String>,
 }
+
+impl Handler {
+    /// A handler with every option at its default, first of its event in its file.
+    #[must_use]
+    pub fn new(
+        key: HandlerKey,
+        dialect: DialectId,
+        event: &'static str,
+        layer: Layer,
+        source: PathBuf,
+        action: Action,
+    ) -> Self {
+        Self {
+            key,
+            dialect,
+            event,
+            layer,
+            source,
+            position: Position { line: 1, column: 1 },
+            group: 0,
+            index: 0,
+            matcher: None,
+            action,
+            timeout: None,
+            condition: None,
+            background: Background::No,
+            once: false,
+            status_message: None,
+            context_limit: None,
+            on_failure: OnFailure::Continue,
+            disabled: None,
+            variables: BTreeMap::new(),
+        }
+    }
+}
