@@ -89,7 +89,7 @@ fn not_json(origin: &str, text: &str, error: &serde_json::Error) -> CliError {
         help: None,
         managed: false,
     };
-    CliError::BadJson(Box::new(Pointer::into_text(finding, origin, text)))
+    CliError::BadJson(Box::new(Pointer::into_text(&finding, origin, Some(text))))
 }
 
 impl Ingredients {

@@ -9,6 +9,8 @@ use miette::{
 };
 use seamline_hooks::{Diagnostic, Severity};
 
+use super::visible;
+
 /// A finding about a place in a text.
 #[derive(Debug)]
 pub(crate) struct Pointer {
@@ -25,44 +27,28 @@ pub(crate) struct Pointer {
 impl Pointer {
     /// A finding of the engine, with the file read again for the line it is about.
     pub(crate) fn to(finding: &Diagnostic, shown: &str) -> Self {
-        let source = finding.span.and_then(|(start, end)| {
-            let text = fs::read_to_string(&finding.file).ok()?;
-            Some((
-                NamedSource::new(shown, text),
+        let text = fs::read_to_string(&finding.file).ok();
+        Self::into_text(finding, shown, text.as_deref())
+    }
+
+    /// A finding about a text, if there is one to point into.
+    pub(crate) fn into_text(finding: &Diagnostic, shown: &str, text: Option<&str>) -> Self {
+        let source = text.zip(finding.span).map(|(text, (start, end))| {
+            (
+                NamedSource::new(shown, harmless(text)),
                 SourceSpan::from(start..end.max(start)),
-            ))
+            )
         });
+        let message = visible(&finding.message);
         let message = match (&source, finding.position) {
-            (Some(_), _) => finding.message.clone(),
-            (None, Some(at)) => format!("{shown}:{}:{}: {}", at.line, at.column, finding.message),
-            (None, None) => format!("{shown}: {}", finding.message),
+            (Some(_), _) => message,
+            (None, Some(at)) => format!("{shown}:{}:{}: {message}", at.line, at.column),
+            (None, None) => format!("{shown}: {message}"),
         };
         Self {
             message,
             help: finding.help.clone(),
             severity: finding.severity,
-            source,
-        }
-    }
-
-    /// A finding about a text that is not in a file.
-    pub(crate) fn into_text(finding: Diagnostic, shown: &str, text: &str) -> Self {
-        let source = finding.span.map(|(start, end)| {
-            (
-                NamedSource::new(shown, text.to_owned()),
-                SourceSpan::from(start..end.max(start)),
-            )
-        });
-        let Diagnostic {
-            message,
-            help,
-            severity,
-            ..
-        } = finding;
-        Self {
-            message,
-            help,
-            severity,
             source,
         }
     }
@@ -87,6 +73,14 @@ impl Pointer {
             Err(fmt::Error) => format!("{}\n", self.message),
         }
     }
+}
+
+/// The text with question marks for control characters, byte for byte, so that spans still fit.
+fn harmless(text: &str) -> String {
+    let acts = |c: char| c.is_ascii_control() && !matches!(c, '\n' | '\r' | '\t');
+    text.chars()
+        .map(|c| if acts(c) { '?' } else { c })
+        .collect()
 }
 
 impl fmt::Display for Pointer {

@@ -12,8 +12,8 @@ use seamline_hooks::{DialectId, Handler};
 use crate::args::Selection;
 use crate::error::CliError;
 use crate::places::Places;
-use crate::render::visible;
 use crate::render::table::{Cell, columns};
+use crate::render::visible;
 use crate::setup::{Setup, select};
 use crate::{exit, output};
 
@@ -160,10 +160,17 @@ fn list(hooks: &[Hook<'_>], places: &Places) -> Result<u8, CliError> {
         output::result("the project has no hooks\n")?;
     }
     let state = |hook: &Hook<'_>| {
-        let style = if hook.state.runs() { Style::new() } else { Style::new().yellow() };
+        let style = if hook.state.runs() {
+            Style::new()
+        } else {
+            Style::new().yellow()
+        };
         Cell::new(hook.state.as_str(), style)
     };
-    let rows: Vec<_> = hooks.iter().map(|hook| row(state(hook), hook, places)).collect();
+    let rows: Vec<_> = hooks
+        .iter()
+        .map(|hook| row(state(hook), hook, places))
+        .collect();
     print(&rows)?;
     for hook in hooks {
         if let Some(why) = hook.setup.changed(hook.handler) {
