@@ -5,7 +5,7 @@ use std::fmt::Write;
 use owo_colors::OwoColorize;
 use seamline_hooks::outcome::Outcome;
 use seamline_hooks::runner::Exit;
-use seamline_hooks::trace::{EntryKind, Run, RunStatus, SkipReason, Trace};
+use seamline_hooks::trace::{EntryKind, Note, Run, RunStatus, SkipReason, Trace};
 use seamline_hooks::{Decision, Handler};
 
 use super::table::{Cell, columns};
@@ -72,10 +72,17 @@ fn list_runs(text: &mut String, runs: Vec<&Run>, places: &Places) {
         for entry in &run.entries {
             said(text, 6, entry_word(entry.kind), &entry.text);
         }
-        for note in &run.notes {
+        for note in run.notes.iter().filter(|note| helps(run, note)) {
             said(text, 6, &"note".yellow().to_string(), &note.text);
         }
     }
+}
+
+/// Whether a remark is worth a line here. A hook that said what it had to say did not need its
+/// input; one that failed or stayed silent may have been waiting for it elsewhere.
+fn helps(run: &Run, note: &Note) -> bool {
+    let spoke = !run.entries.is_empty() && run.status != RunStatus::Failed;
+    note.code != "stdin-not-read" || !spoke
 }
 
 /// A word and a text that may have several lines, `depth` blanks in.

@@ -209,3 +209,109 @@ fn the_house_rules_are_context() {
         .unwrap();
     assert!(context.contains("2 open items"), "{context}");
 }
+
+fn fire(world: &World, args: &[&str]) -> Said {
+    let command = world
+        .seamline()
+        .args(["hooks", "fire", "--trust-project-hooks"])
+        .args(args);
+    command.run()
+}
+
+#[test]
+fn nothing_is_wrong_with_its_configuration() {
+    let said = example().seamline().args(["hooks", "list", "--json"]).run();
+    assert_eq!((said.code, said.stderr.as_str()), (0, ""));
+    let object = said.json();
+    assert_eq!(object["handlers"].as_array().unwrap().len(), 6);
+    let findings = object["findings"].as_array().unwrap();
+    let warnings: Vec<_> = findings
+        .iter()
+        .filter(|f| f["severity"] != "note")
+        .collect();
+    assert!(warnings.is_empty(), "{warnings:#?}");
+}
+
+#[test]
+fn both_guards_refuse_through_the_command() {
+    let world = example();
+    let input = "{\"command\":\"rm -rf build\"}";
+    let said = fire(
+        &world,
+        &["PreToolUse", "--tool", "Bash", "--input", input, "--json"],
+    );
+    assert_eq!(said.code, 2, "{said:#?}");
+    for firing in said.json().as_array().unwrap() {
+        assert_eq!(firing["outcome"]["decision"], "deny");
+        let reason = firing["outcome"]["reason"].as_str().unwrap();
+        assert!(
+            reason.contains("guard: this project is not wiped"),
+            "{reason}"
+        );
+    }
+    assert_eq!(fire(&world, &["PreToolUse", "--tool", "Bash"]).code, 0);
+}
+
+#[test]
+fn an_edit_is_tidied_through_the_command() {
+    let world = example();
+    let file = world.write("src/new.py", "x = 1  \n");
+    let input = json!({ "file_path": file, "content": "x = 1  \n" }).to_string();
+    let args = [
+        "PostToolUse",
+        "--tool",
+        "Write",
+        "--input",
+        &input,
+        "--dialect",
+        "claude",
+        "--json",
+    ];
+    let said = fire(&world, &args);
+    assert_eq!(said.code, 0, "{said:#?}");
+    let context = said.json()["outcome"]["contexts"][0]["text"].to_string();
+    assert!(context.contains("tidied src/new.py"), "{context}");
+    assert_eq!(fs::read_to_string(file).unwrap(), "x = 1\n");
+}
+
+#[test]
+fn a_firing_reads_well() {
+    let world = example();
+    let said = fire(&world, &["Stop", "--dialect", "claude"]);
+    assert_eq!((said.code, said.stderr.as_str()), (2, ""));
+    insta::assert_snapshot!(world.plain(&without_times(&said.stdout)));
+}
+
+/// `5.3 ms` becomes `N ms`.
+fn without_times(text: &str) -> String {
+    let digits = |c: char| c.is_ascii_digit() || c == '.';
+    let parts: Vec<&str> = text.split(" ms").collect();
+    let (last, rest) = parts.split_last().unwrap();
+    let rest: String = rest
+        .iter()
+        .map(|part| format!("{}N ms", part.trim_end_matches(digits)))
+        .collect();
+    rest + last
+}
+
+#[test]
+fn a_pasted_key_is_kept_out_under_codex() {
+    let world = example();
+    let secret = "prompt=-----BEGIN PRIVATE KEY-----";
+    let said = fire(
+        &world,
+        &["UserPromptSubmit", "--dialect", "codex", "--set", secret],
+    );
+    assert_eq!(said.code, 2, "{said:#?}");
+    assert!(
+        said.stdout.contains("no-secrets: the prompt holds"),
+        "{}",
+        said.stdout
+    );
+    let said = fire(
+        &world,
+        &["UserPromptSubmit", "--dialect", "codex", "--json"],
+    );
+    let context = &said.json()["outcome"]["contexts"][0]["text"];
+    assert_eq!(context, "Work in src/; note each change in CHANGES.md.");
+}

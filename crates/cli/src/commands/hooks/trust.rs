@@ -19,8 +19,8 @@ use crate::{exit, output};
 
 /// Agree to hooks that come with the project.
 ///
-/// Agreement is to exactly what a hook's configuration says now: change it, and it has to be given
-/// again. Without arguments, lists the project's hooks and how they stand. Exit code 77 says that
+/// Agreement is to exactly what a hook's configuration says now, and to the project's scripts that
+/// its command names: change them, and it has to be given again. Without arguments, lists the project's hooks and how they stand. Exit code 77 says that
 /// some are not trusted.
 #[derive(Debug, Args)]
 pub(crate) struct TrustArgs {
