@@ -37,15 +37,13 @@ fn read_with(
     stdout: &str,
     stderr: &str,
 ) -> Reading {
-    let row = dialect
-        .table()
-        .event(event)
-        .unwrap_or_else(|| panic!("no event {event}"));
+    let Some(row) = dialect.table().event(event) else {
+        unreachable!("no event {event}")
+    };
     let finished = Finished {
-        exit,
         stdout: stdout.as_bytes().to_vec(),
         stderr: stderr.as_bytes().to_vec(),
-        ..finished()
+        ..Finished::new(exit)
     };
     let spill = SpillFolder::new(dialect.table().spill, "/nonexistent");
     codec::read(
@@ -54,17 +52,6 @@ fn read_with(
         &finished,
         &spill,
     )
-}
-
-fn finished() -> Finished {
-    Finished {
-        exit: Exit::Code(0),
-        stdout: Vec::new(),
-        stderr: Vec::new(),
-        duration: std::time::Duration::ZERO,
-        stdin_unread: 0,
-        pipe_held: false,
-    }
 }
 
 fn read(dialect: DialectId, event: &str, code: i32, stdout: &str, stderr: &str) -> Reading {

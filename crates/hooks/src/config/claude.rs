@@ -171,7 +171,10 @@ impl Reader<'_, '_> {
                     hooks.value.describe()
                 );
                 let finding = Finding::broken("hooks-not-an-object", hooks.value.span, message);
-                self.report.add(finding);
+                let names_a_file = hooks.value.as_text().is_some();
+                let help =
+                    names_a_file.then(|| "if it names a file, read that file instead".into());
+                self.report.add(finding.maybe_help(help));
                 return;
             }
         };
@@ -275,8 +278,9 @@ impl Reader<'_, '_> {
             let message = format!(
                 "matcher {text:?} is no valid regular expression, so its hooks never run: {why}"
             );
-            self.report
-                .add(Finding::broken("invalid-matcher", node.span, message));
+            let finding = Finding::broken("invalid-matcher", node.span, message)
+                .help("a list of names is written `Edit|Write`; a permission rule belongs in `if`");
+            self.report.add(finding);
         }
     }
 

@@ -114,6 +114,11 @@ fn type_name(table: &Table, span: Span) -> Result<&'static str, Shape> {
         })
 }
 
+fn wrong(key: &str, node: &Node, expected: &str) -> Shape {
+    let (span, message) = mismatch(node, expected);
+    (span, format!("{message}, in `{key}`"))
+}
+
 struct Fields<'t> {
     table: &'t Table,
     span: Span,
@@ -129,7 +134,7 @@ impl Fields<'_> {
         };
         let text = node.as_text().map(str::to_owned);
         if text.is_none() {
-            self.shapes.push(mismatch(node, "a string"));
+            self.shapes.push(wrong(key, node, "a string"));
         }
         text
     }
@@ -142,7 +147,7 @@ impl Fields<'_> {
     fn text(&mut self, key: &str) -> Option<String> {
         let node = self.given(key)?;
         let text = node.as_text().map(str::to_owned);
-        let shape = text.is_none().then(|| mismatch(node, "a string"));
+        let shape = text.is_none().then(|| wrong(key, node, "a string"));
         self.shapes.extend(shape);
         text
     }
@@ -152,10 +157,11 @@ impl Fields<'_> {
         let (count, shape) = match &node.value {
             Value::Number(number) if number.is_u64() => (number.as_u64(), None),
             Value::Number(number) if number.is_i64() => {
-                let message = format!("invalid value: {}, expected u64", node.describe());
+                let words = node.describe();
+                let message = format!("invalid value: {words}, expected u64, in `{key}`");
                 (None, Some((node.span, message)))
             }
-            _ => (None, Some(mismatch(node, "u64"))),
+            _ => (None, Some(wrong(key, node, "u64"))),
         };
         self.shapes.extend(shape);
         count
@@ -169,7 +175,7 @@ impl Fields<'_> {
         let shape = node
             .as_bool()
             .is_none()
-            .then(|| mismatch(node, "a boolean"));
+            .then(|| wrong(key, node, "a boolean"));
         self.shapes.extend(shape);
         node.as_bool() == Some(true)
     }
@@ -191,7 +197,7 @@ impl Fields<'_> {
         let tool = self.needed_text("tool");
         let input = self.given("input").cloned();
         if let Some(node) = input.as_ref().filter(|node| node.as_table().is_none()) {
-            self.shapes.push(mismatch(node, "a map"));
+            self.shapes.push(wrong("input", node, "a map"));
         }
         Some(Action::McpTool {
             server: server?,

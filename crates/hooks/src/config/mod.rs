@@ -22,7 +22,7 @@
 //! | unknown key beside `hooks` | nothing | the file |
 //! | invalid regular expression | nothing; it never matches | the group |
 //!
-//! A diagnostic is [`Severity::Broken`](crate::Severity::Broken) when the client drops or refuses
+//! A diagnostic is [`Severity::Broken`] when the client drops or refuses
 //! what it is about, a warning when something does not do what it looks like, and a note
 //! otherwise. What loads and runs but is likely a mistake is [`lint`](crate::lint)'s subject.
 
@@ -233,6 +233,13 @@ impl Loaded {
         self.codex_state.extend(part.state);
         part.switch
     }
+}
+
+/// Every key a Claude group, or a handler of this type, may have.
+pub(crate) fn claude_keys(type_name: &str) -> Vec<&'static str> {
+    let mut keys = claude_handler::known_keys(type_name);
+    keys.extend(claude::GROUP_KEYS);
+    keys
 }
 
 /// Reads every layer of one dialect.

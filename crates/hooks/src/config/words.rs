@@ -4,8 +4,6 @@
 //! substitutions, redirections and the words that start a command, and reads everything else as
 //! plain text. What it cannot follow (`eval`, here-documents, aliases) it reads as ordinary words.
 
-use super::Span;
-
 /// A stretch of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Piece {
@@ -37,13 +35,21 @@ pub(crate) enum Role {
 pub(crate) struct Word {
     pub(crate) pieces: Vec<Piece>,
     pub(crate) role: Role,
-    /// Bytes in the command.
-    pub(crate) span: Span,
     /// Which simple command of the text it belongs to, from 0.
     pub(crate) command: usize,
 }
 
 impl Word {
+    /// The word as it could be written, quotes left out.
+    pub(crate) fn shown(&self) -> String {
+        let pieces = self.pieces.iter().map(|piece| match piece {
+            Piece::Text { text, .. } => text.clone(),
+            Piece::Variable { name, .. } => format!("${{{name}}}"),
+            Piece::Command { text, .. } => format!("$({text})"),
+        });
+        pieces.collect()
+    }
+
     /// The text of a word that has neither variables nor substitutions.
     pub(crate) fn literal(&self) -> Option<String> {
         self.pieces
@@ -78,8 +84,8 @@ pub(crate) fn words(command: &str) -> Vec<Word> {
 /// Substitutions are followed this deep; a command that nests deeper is nobody's hook.
 const DEPTH: usize = 8;
 
-/// The words of a command and of the substitutions in it, outer words first. Spans of inner words
-/// count within their substitution; every simple command has a number of its own.
+/// The words of a command and of the substitutions in it, outer words first; every simple
+/// command has a number of its own.
 pub(crate) fn words_within(command: &str) -> Vec<Word> {
     let mut all = words(command);
     let mut level: Vec<Word> = all.clone();
@@ -213,7 +219,6 @@ impl Reader<'_> {
         let word = Word {
             pieces,
             role,
-            span: (start, self.at),
             command: self.command,
         };
         self.words.push(word);
@@ -434,13 +439,15 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_text_gives_words_inside_it(command in "[ -~\n]{0,60}|\\PC{0,30}") {
-            let mut last = 0;
-            for word in words(&command) {
-                proptest::prop_assert!(word.span.0 >= last && word.span.1 <= command.len());
-                proptest::prop_assert!(command.get(word.span.0..word.span.1).is_some());
-                last = word.span.1;
-            }
+        fn any_text_gives_words_and_no_more_text_than_it_has(
+            command in "[ -~\n]{0,60}|\\PC{0,30}",
+        ) {
+            let pieces = words(&command).into_iter().flat_map(|word| word.pieces);
+            let length = |piece: Piece| match piece {
+                Piece::Text { text, .. } | Piece::Command { text, .. } => text.len(),
+                Piece::Variable { name, .. } => name.len() + 1,
+            };
+            proptest::prop_assert!(pieces.map(length).sum::<usize>() <= command.len());
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
@@ -28,7 +29,7 @@ pub struct BackgroundRun {
 pub(super) struct Background {
     stop: CancellationToken,
     tasks: TaskTracker,
-    ended: Arc<Mutex<Vec<BackgroundRun>>>,
+    ended: Arc<(Mutex<Vec<BackgroundRun>>, Notify)>,
 }
 
 impl Background {
@@ -59,17 +60,24 @@ impl Background {
                 reading.effect.message.clone(),
             );
             let run = run_of(handler, reading, finished, 0, argv, cwd);
-            let mut ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
-            ended.push(BackgroundRun {
+            let (list, notify) = &*ended;
+            let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
+            list.push(BackgroundRun {
                 run,
                 contexts,
                 message,
             });
+            notify.notify_one();
         });
     }
 
+    /// Waits until a run has ended that nobody has taken yet.
+    pub(super) async fn any_ended(&self) {
+        self.ended.1.notified().await;
+    }
+
     pub(super) fn take(&self) -> Vec<BackgroundRun> {
-        std::mem::take(&mut self.ended.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.ended.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(super) async fn dispose(&self) {

@@ -288,6 +288,11 @@ impl Engine {
         }
     }
 
+    /// Waits until a handler in background has ended whose run was not taken yet.
+    pub async fn background_ended(&self) {
+        self.background.any_ended().await;
+    }
+
     /// What handlers in background have said since the last call.
     #[must_use]
     pub fn take_background(&self) -> Vec<BackgroundRun> {

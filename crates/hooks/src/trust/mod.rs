@@ -12,7 +12,7 @@
 //!
 //! What that does not cover, by nature: programs found on `PATH`, files outside the project, what
 //! a script itself starts or imports, paths built at run time, and the instant between the check
-//! and the run. Trust says "I have read this"; it is no sandbox.
+//! and the run. Codex's entries know hashes of definitions only. Trust says "I have read this"; it is no sandbox.
 //!
 //! A handler that only moved within its file keeps its trust: positions are names, not content.
 
@@ -21,6 +21,7 @@ mod scripts;
 mod store;
 
 pub use hash::hash;
+pub(crate) use scripts::has_script_ending;
 pub use scripts::{Reference, references, scripts};
 pub use store::{Grant, TrustError, TrustStore};
 

@@ -125,7 +125,6 @@ impl Known<'_> {
                 } else {
                     Role::Argument
                 },
-                span: (0, 0),
                 command: 0,
             })
             .collect()
@@ -208,8 +207,13 @@ fn interprets(program: &str) -> bool {
 }
 
 fn looks_like_script(path: &Path) -> bool {
+    has_script_ending(path) || executable(path) || shebang(path)
+}
+
+/// Whether a path is named like a file that is run.
+pub(crate) fn has_script_ending(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str());
-    ending.is_some_and(|ending| ENDINGS.contains(&ending)) || executable(path) || shebang(path)
+    ending.is_some_and(|ending| ENDINGS.contains(&ending))
 }
 
 fn shebang(path: &Path) -> bool {

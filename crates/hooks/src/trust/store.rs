@@ -301,11 +301,10 @@ fn read(path: &Path) -> Result<BTreeMap<HandlerKey, Grant>, TrustError> {
     };
     // The version first: what another version wrote is not judged by this one's rules.
     let any: serde_json::Value = serde_json::from_str(&text).map_err(broken)?;
-    if let Some(found) = any.get("version").and_then(serde_json::Value::as_u64) {
-        if found != VERSION {
-            let path = path.to_path_buf();
-            return Err(TrustError::Version { path, found });
-        }
+    let found = any.get("version").and_then(serde_json::Value::as_u64);
+    if let Some(found) = found.filter(|found| *found != VERSION) {
+        let path = path.to_path_buf();
+        return Err(TrustError::Version { path, found });
     }
     let contents: Contents = serde_json::from_str(&text).map_err(broken)?;
     let handlers = contents.handlers.into_iter();

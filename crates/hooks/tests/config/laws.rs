@@ -104,7 +104,8 @@ proptest! {
                     prop_assert!(text.get(start..end).is_some());
                 }
                 prop_assert_eq!(hash(handler).len(), "sha256:".len() + 64);
-                references(handler, &loaded.roots);
+                let named = references(handler, &loaded.roots);
+                prop_assert!(named.iter().all(|file| file.path.is_absolute()));
             }
             prop_assert_eq!(loaded.handlers.len(), loaded.places.len());
         }

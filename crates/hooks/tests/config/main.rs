@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod claude;
 #[cfg(test)]
+mod claude_drops;
+#[cfg(test)]
 mod codex;
 #[cfg(test)]
 mod fields;
@@ -10,3 +12,5 @@ mod fields;
 mod laws;
 #[cfg(test)]
 mod sandbox;
+#[cfg(test)]
+mod trust;
