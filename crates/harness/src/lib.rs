@@ -7,6 +7,7 @@ pub mod json;
 pub mod model;
 pub mod permission;
 pub mod session;
+pub mod testing;
 pub mod tools;
 
 pub use facts::{Facts, TurnFacts};

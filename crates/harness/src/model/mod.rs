@@ -100,3 +100,9 @@ pub trait Model: Send + Sync + 'static {
     /// model that sees `signal` cancelled may end it at once.
     fn stream(&self, request: Request, signal: Signal) -> ChunkStream;
 }
+
+impl<M: Model + ?Sized> Model for Arc<M> {
+    fn stream(&self, request: Request, signal: Signal) -> ChunkStream {
+        (**self).stream(request, signal)
+    }
+}

@@ -22,6 +22,7 @@
 //!
 //! [`builtin`] are the tools that come with the harness.
 
+pub mod builtin;
 mod call;
 pub mod code;
 mod outcome;
