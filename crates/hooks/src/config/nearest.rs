@@ -2,7 +2,8 @@
 
 /// The known name nearest to a written one, if one is near: the same letters in another case or
 /// with other separators, or a few slips of the finger.
-pub(crate) fn nearest<'a>(
+#[must_use]
+pub fn nearest<'a>(
     written: &str,
     known: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
