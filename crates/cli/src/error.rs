@@ -7,7 +7,6 @@ use std::io;
 use std::path::PathBuf;
 
 use owo_colors::OwoColorize;
-use seamline_hooks::Diagnostic;
 use seamline_hooks::trust::TrustError;
 
 use crate::exit;
@@ -54,8 +53,10 @@ pub(crate) enum CliError {
     /// A configuration is broken.
     #[error("the hook configuration is broken; nothing was run")]
     Broken {
-        /// The findings, each with the name its file is shown by.
-        findings: Vec<(Diagnostic, String)>,
+        /// What is broken.
+        findings: Vec<Pointer>,
+        /// Whether a managed file is among it.
+        managed: bool,
     },
     /// Hooks that would run are not trusted.
     #[error("{}; nothing was run", untrusted_count(.lines.len()))]
@@ -95,7 +96,7 @@ impl CliError {
         match self {
             Self::Usage { hint, .. } => hint.as_deref(),
             Self::NoHome => Some("set HOME; CODEX_HOME and XDG_STATE_HOME may point elsewhere"),
-            Self::Broken { findings } if findings.iter().any(|(f, _)| f.managed) => {
+            Self::Broken { managed: true, .. } => {
                 Some("a managed file is broken, which no option lifts: tell whoever manages it")
             }
             Self::Broken { .. } => {
@@ -115,10 +116,8 @@ impl CliError {
         let mut text = String::new();
         match self {
             Self::BadJson(pointer) => return pointer.render(),
-            Self::Broken { findings } => {
-                for (finding, shown) in findings {
-                    text.push_str(&Pointer::to(finding, shown).render());
-                }
+            Self::Broken { findings, .. } => {
+                text.extend(findings.iter().map(Pointer::render));
             }
             Self::Untrusted { lines } => {
                 for line in lines {

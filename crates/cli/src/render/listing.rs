@@ -151,7 +151,7 @@ fn remarks(handler: &Handler) -> String {
     if all.is_empty() {
         String::new()
     } else {
-        format!("  [{}]", all.join("; "))
+        format!("  [{}]", visible(&all.join("; ")))
     }
 }
 
@@ -173,7 +173,7 @@ fn render_finding(text: &mut String, finding: &Diagnostic) {
         .as_ref()
         .filter(|_| finding.severity != Severity::Broken)
     {
-        let _ = writeln!(text, "        {}", help.dimmed());
+        let _ = writeln!(text, "        {}", visible(help).dimmed());
     }
 }
 
