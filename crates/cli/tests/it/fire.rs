@@ -131,6 +131,26 @@ fn a_decision_that_codex_loses_is_said_loudly() {
     assert!(notes.contains("decision-lost"), "{notes}");
 }
 
+/// Codex reports the exit code of a failed hook and not what it wrote.
+#[test]
+fn what_a_failed_hook_wrote_is_shown_once() {
+    let broken = group("echo words of the hook >&2; exit 3");
+    for world in [
+        claude(&json!({ "PreToolUse": broken })),
+        codex(&json!({ "PreToolUse": broken })),
+    ] {
+        let said = fire(&world, &["PreToolUse"]);
+        let (runs, _) = said.stdout.split_once("outcome").unwrap();
+        let (_, entries) = runs.split_once("exit 3").unwrap();
+        let lines: Vec<&str> = entries.lines().skip(1).collect();
+        let told = lines
+            .iter()
+            .filter(|line| line.contains("words of the hook"))
+            .count();
+        assert_eq!(told, 1, "{}", said.stdout);
+    }
+}
+
 #[test]
 fn the_json_object_has_the_documented_keys() {
     let world = claude(&json!({
