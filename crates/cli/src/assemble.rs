@@ -76,7 +76,12 @@ fn not_json(origin: &str, text: &str, error: &serde_json::Error) -> CliError {
         .take(error.line().saturating_sub(1))
         .map(str::len)
         .sum();
-    let offset = (before + error.column().saturating_sub(1)).min(text.len());
+    // A column counts bytes, and a caret must not stand inside a character.
+    let byte = (before + error.column().saturating_sub(1)).min(text.len());
+    let offset = (0..=byte)
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0);
     let at = Position::of(text, offset);
     let finding = Diagnostic {
         severity: Severity::Broken,
@@ -89,7 +94,7 @@ fn not_json(origin: &str, text: &str, error: &serde_json::Error) -> CliError {
         help: None,
         managed: false,
     };
-    CliError::BadJson(Box::new(Pointer::into_text(&finding, origin, Some(text))))
+    CliError::BadJson(Box::new(Pointer::new(&finding, origin, Some(text))))
 }
 
 impl Ingredients {

@@ -7,7 +7,6 @@ use std::io;
 use std::path::PathBuf;
 
 use owo_colors::OwoColorize;
-use seamline_hooks::Diagnostic;
 use seamline_hooks::trust::TrustError;
 
 use crate::exit;
@@ -51,23 +50,13 @@ pub(crate) enum CliError {
         /// Why.
         source: io::Error,
     },
-    /// A script for the scripted model is not one; the words name file, line and column.
-    #[error("{message}")]
-    Script {
-        /// What is wrong.
-        message: String,
-    },
-    /// Something of our own went wrong: a log that cannot be written, a bug.
-    #[error("{message}")]
-    Internal {
-        /// What.
-        message: String,
-    },
     /// A configuration is broken.
     #[error("the hook configuration is broken; nothing was run")]
     Broken {
-        /// The findings, each with the name its file is shown by.
-        findings: Vec<(Diagnostic, String)>,
+        /// What is broken.
+        findings: Vec<Pointer>,
+        /// Whether a managed file is among it.
+        managed: bool,
     },
     /// Hooks that would run are not trusted.
     #[error("{}; nothing was run", untrusted_count(.lines.len()))]
@@ -96,11 +85,8 @@ impl CliError {
     /// The exit code of the process.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Usage { .. } | Self::NoHome | Self::BadJson(_) | Self::Script { .. } => exit::USAGE,
-            Self::Unreadable { .. }
-            | Self::Write { .. }
-            | Self::Trust(_)
-            | Self::Internal { .. } => exit::IO,
+            Self::Usage { .. } | Self::NoHome | Self::BadJson(_) => exit::USAGE,
+            Self::Unreadable { .. } | Self::Write { .. } | Self::Trust(_) => exit::IO,
             Self::Broken { .. } => exit::BROKEN,
             Self::Untrusted { .. } => exit::UNTRUSTED,
         }
@@ -110,7 +96,7 @@ impl CliError {
         match self {
             Self::Usage { hint, .. } => hint.as_deref(),
             Self::NoHome => Some("set HOME; CODEX_HOME and XDG_STATE_HOME may point elsewhere"),
-            Self::Broken { findings } if findings.iter().any(|(f, _)| f.managed) => {
+            Self::Broken { managed: true, .. } => {
                 Some("a managed file is broken, which no option lifts: tell whoever manages it")
             }
             Self::Broken { .. } => {
@@ -119,7 +105,9 @@ impl CliError {
             Self::Untrusted { .. } => Some(
                 "look at them, then: seamline hooks trust --all (or KEY), or --trust-project-hooks for this once",
             ),
-            _ => None,
+            Self::BadJson(_) | Self::Unreadable { .. } | Self::Write { .. } | Self::Trust(_) => {
+                None
+            }
         }
     }
 
@@ -128,10 +116,8 @@ impl CliError {
         let mut text = String::new();
         match self {
             Self::BadJson(pointer) => return pointer.render(),
-            Self::Broken { findings } => {
-                for (finding, shown) in findings {
-                    text.push_str(&Pointer::to(finding, shown).render());
-                }
+            Self::Broken { findings, .. } => {
+                text.extend(findings.iter().map(Pointer::render));
             }
             Self::Untrusted { lines } => {
                 for line in lines {

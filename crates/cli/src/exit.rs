@@ -20,5 +20,5 @@ pub(crate) const BROKEN: u8 = 65;
 pub(crate) const IO: u8 = 74;
 /// Project hooks that would run are not trusted.
 pub(crate) const UNTRUSTED: u8 = 77;
-/// Ended by Ctrl-C.
+/// Ended by Ctrl-C, or by a TERM signal.
 pub(crate) const INTERRUPTED: u8 = 130;

@@ -10,7 +10,9 @@ use seamline_hooks::{Diagnostic, DialectId, Handler, HandlerKey, Severity, lint}
 
 use crate::args::Selection;
 use crate::error::CliError;
+use crate::output;
 use crate::places::Places;
+use crate::render::caret::Pointer;
 
 /// A configuration, who trusts it, and what is wrong with it.
 #[derive(Debug)]
@@ -32,7 +34,7 @@ impl Setup {
             .map(|h| (h.key.clone(), store.status(h, &loaded)))
             .collect();
         let mut findings = loaded.diagnostics.clone();
-        findings.extend(lint::lint(&loaded));
+        findings.extend(lint::lint(&loaded, &surroundings()));
         Self {
             loaded,
             trust,
@@ -51,9 +53,9 @@ impl Setup {
         self.trust.get(&handler.key)?.why.as_deref()
     }
 
-    /// Files that were looked for, when none of them is there.
+    /// Files that were looked for, when none of them has hooks.
     pub(crate) fn looked_in(&self) -> Vec<PathBuf> {
-        if self.loaded.any_file() {
+        if self.loaded.configures_hooks() {
             return Vec::new();
         }
         self.loaded
@@ -68,6 +70,56 @@ impl Setup {
         self.findings
             .iter()
             .filter(|finding| finding.severity == Severity::Broken)
+    }
+
+    /// A finding with the line it is about, as it was read.
+    pub(crate) fn point(&self, finding: &Diagnostic, places: &Places) -> Pointer {
+        let text = self.loaded.texts.get(&finding.file).map(|text| &**text);
+        Pointer::new(finding, &places.show(&finding.file), text)
+    }
+
+    /// Shows what is broken on standard error; the number of findings.
+    pub(crate) fn complain(&self, places: &Places) -> usize {
+        let pointers = self.broken().map(|finding| self.point(finding, places));
+        pointers
+            .map(|pointer| output::diagnostic(&pointer.render()))
+            .count()
+    }
+
+    /// Whether what comes with the project is trusted: there are hooks, and all of them are.
+    fn trusts_project(&self) -> bool {
+        let handlers = self.loaded.handlers.iter();
+        let mut from_project = handlers.filter(|h| h.layer.comes_with_project()).peekable();
+        from_project.peek().is_some() && from_project.all(|h| self.trust_of(h).runs())
+    }
+
+    /// The configuration without the variables of a project that nobody has agreed to: with
+    /// `PATH` alone it could choose what the user's own hooks run. Says whether any were left out.
+    pub(crate) fn with_trusted_variables(&self, trust_project: bool) -> (Loaded, bool) {
+        let mut loaded = self.loaded.clone();
+        if trust_project || self.trusts_project() {
+            return (loaded, false);
+        }
+        let all = loaded.env_layers.len();
+        loaded
+            .env_layers
+            .retain(|(layer, _)| !layer.comes_with_project());
+        loaded.env = loaded
+            .env_layers
+            .iter()
+            .flat_map(|(_, env)| env.clone())
+            .collect();
+        let left_out = loaded.env_layers.len() < all;
+        (loaded, left_out)
+    }
+}
+
+/// What lint must know beside the configuration: the variables that hooks will find set.
+fn surroundings() -> lint::Context {
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    lint::Context {
+        variables: names.collect(),
+        ..lint::Context::default()
     }
 }
 

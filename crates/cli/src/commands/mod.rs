@@ -1,7 +1,6 @@
 //! One file per command.
 
 mod hooks;
-mod run;
 
 use clap::Subcommand;
 
@@ -12,7 +11,6 @@ use crate::places::Places;
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Run(Box<run::RunArgs>),
     /// Look at hooks, try them out, and agree to them.
     #[command(subcommand)]
     Hooks(hooks::HooksCommand),
@@ -22,7 +20,6 @@ pub(crate) enum Command {
 pub(crate) fn run(cli: Cli) -> Result<u8, CliError> {
     let places = Places::find(cli.directory.as_deref())?;
     match cli.command {
-        Command::Run(args) => run::run(&args, places),
         Command::Hooks(command) => hooks::run(command, places),
     }
 }

@@ -1,7 +1,6 @@
 //! Points into a text: file, line, column, the line itself and a caret.
 
 use std::fmt;
-use std::fs;
 
 use miette::{
     GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode, SourceSpan,
@@ -25,14 +24,8 @@ pub(crate) struct Pointer {
 }
 
 impl Pointer {
-    /// A finding of the engine, with the file read again for the line it is about.
-    pub(crate) fn to(finding: &Diagnostic, shown: &str) -> Self {
-        let text = fs::read_to_string(&finding.file).ok();
-        Self::into_text(finding, shown, text.as_deref())
-    }
-
     /// A finding about a text, if there is one to point into.
-    pub(crate) fn into_text(finding: &Diagnostic, shown: &str, text: Option<&str>) -> Self {
+    pub(crate) fn new(finding: &Diagnostic, shown: &str, text: Option<&str>) -> Self {
         let source = text.zip(finding.span).map(|(text, (start, end))| {
             (
                 NamedSource::new(shown, harmless(text)),
@@ -47,7 +40,7 @@ impl Pointer {
         };
         Self {
             message,
-            help: finding.help.clone(),
+            help: finding.help.as_deref().map(visible),
             severity: finding.severity,
             source,
         }

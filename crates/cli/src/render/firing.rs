@@ -72,10 +72,23 @@ fn list_runs(text: &mut String, runs: Vec<&Run>, places: &Places) {
         for entry in &run.entries {
             said(text, 6, entry_word(entry.kind), &entry.text);
         }
+        if let Some(stderr) = untold(run) {
+            said(text, 6, "stderr", &stderr);
+        }
         for note in run.notes.iter().filter(|note| helps(run, note)) {
             said(text, 6, &"note".yellow().to_string(), &note.text);
         }
     }
+}
+
+/// What a failed hook wrote to standard error, its first lines, where the protocol reports no more
+/// than the exit code.
+fn untold(run: &Run) -> Option<String> {
+    let stderr = String::from_utf8_lossy(&run.stderr);
+    let first = stderr.lines().next()?;
+    let told = run.entries.iter().any(|entry| entry.text.contains(first));
+    let lines: Vec<&str> = stderr.lines().take(5).collect();
+    (run.status == RunStatus::Failed && !told).then(|| lines.join("\n"))
 }
 
 /// Whether a remark is worth a line here. A hook that said what it had to say did not need its

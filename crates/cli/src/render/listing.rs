@@ -41,7 +41,7 @@ fn render_file(text: &mut String, setup: &Setup, file: &ConfigFile, places: &Pla
         .filter(|h| h.source == file.path)
         .collect();
     let state = match file.state {
-        FileState::Broken => " broken, nothing of it is in force".red().to_string(),
+        FileState::Broken => format!("  {}", "broken, nothing of it is in force".red()),
         _ => String::new(),
     };
     let about = format!("{} {} file", setup.loaded.dialect, file.layer.as_str());
@@ -151,7 +151,7 @@ fn remarks(handler: &Handler) -> String {
     if all.is_empty() {
         String::new()
     } else {
-        format!("  [{}]", all.join("; "))
+        format!("  [{}]", visible(&all.join("; ")))
     }
 }
 
@@ -173,7 +173,7 @@ fn render_finding(text: &mut String, finding: &Diagnostic) {
         .as_ref()
         .filter(|_| finding.severity != Severity::Broken)
     {
-        let _ = writeln!(text, "        {}", help.dimmed());
+        let _ = writeln!(text, "        {}", visible(help).dimmed());
     }
 }
 

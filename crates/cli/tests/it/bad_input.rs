@@ -77,6 +77,22 @@ fn json_that_is_not_json_is_pointed_at() {
         "{}",
         said.stderr
     );
+    for (input, place) in [
+        ("", "--input:1:1"),
+        ("{\"ä\": ü}", "--input:1:8"),
+        ("{", "--input:1:"),
+    ] {
+        let args = [
+            "hooks",
+            "fire",
+            "PreToolUse",
+            "--tool",
+            "Bash",
+            "--input",
+            input,
+        ];
+        refused(&world, &args, 64, &[place]);
+    }
     world.write("payload.json", "{\n  \"a\": 1,\n}\n");
     let args = ["hooks", "fire", "Stop", "--payload", "payload.json"];
     refused(&world, &args, 64, &["--payload:3:1", "trailing comma"]);

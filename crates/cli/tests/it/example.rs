@@ -219,17 +219,22 @@ fn fire(world: &World, args: &[&str]) -> Said {
 }
 
 #[test]
-fn nothing_is_wrong_with_its_configuration() {
+fn nothing_else_is_wrong_with_its_configuration() {
     let said = example().seamline().args(["hooks", "list", "--json"]).run();
     assert_eq!((said.code, said.stderr.as_str()), (0, ""));
     let object = said.json();
     assert_eq!(object["handlers"].as_array().unwrap().len(), 6);
+    // Codex has no variable for the project folder; the README says what follows.
+    let relative = |finding: &Value| {
+        let file = finding["file"].as_str().unwrap();
+        finding["code"] == "relative-script" && file.ends_with(".codex/hooks.json")
+    };
     let findings = object["findings"].as_array().unwrap();
-    let warnings: Vec<_> = findings
+    let others: Vec<&Value> = findings
         .iter()
-        .filter(|f| f["severity"] != "note")
+        .filter(|finding| !relative(finding))
         .collect();
-    assert!(warnings.is_empty(), "{warnings:#?}");
+    assert!(others.is_empty(), "{others:#?}");
 }
 
 #[test]

@@ -175,15 +175,9 @@ const FIRINGS: &[Firing] = &[
     ),
     (
         "06-security-review-async.json",
-        &[
-            "PostToolUse",
-            "--tool",
-            "Bash",
-            "--input",
-            "{\"command\":\"git push\"}",
-        ],
+        &["PostToolUse", "--tool", "NotebookEdit"],
         1,
-        &["matcher", "condition"],
+        &["matcher", "matcher"],
     ),
     ("07-stop-gates.json", &["Stop"], 2, &[]),
     (

@@ -131,6 +131,26 @@ fn a_decision_that_codex_loses_is_said_loudly() {
     assert!(notes.contains("decision-lost"), "{notes}");
 }
 
+/// Codex reports the exit code of a failed hook and not what it wrote.
+#[test]
+fn what_a_failed_hook_wrote_is_shown_once() {
+    let broken = group("echo words of the hook >&2; exit 3");
+    for world in [
+        claude(&json!({ "PreToolUse": broken })),
+        codex(&json!({ "PreToolUse": broken })),
+    ] {
+        let said = fire(&world, &["PreToolUse"]);
+        let (runs, _) = said.stdout.split_once("outcome").unwrap();
+        let (_, entries) = runs.split_once("exit 3").unwrap();
+        let lines: Vec<&str> = entries.lines().skip(1).collect();
+        let told = lines
+            .iter()
+            .filter(|line| line.contains("words of the hook"))
+            .count();
+        assert_eq!(told, 1, "{}", said.stdout);
+    }
+}
+
 #[test]
 fn the_json_object_has_the_documented_keys() {
     let world = claude(&json!({
@@ -468,7 +488,13 @@ fn a_pipe_gets_no_colours() {
 }
 
 #[test]
-fn ctrl_c_ends_the_hooks_too() {
+fn ctrl_c_and_term_end_the_hooks_too() {
+    for which in ["-INT", "-TERM"] {
+        ends_its_hooks(which);
+    }
+}
+
+fn ends_its_hooks(which: &str) {
     let world = claude(&json!({ "Stop": group("echo $$ > pid; exec sleep 600") }));
     let mut command = world.seamline().args(["hooks", "fire", "Stop"]).0;
     let mut child = command
@@ -490,9 +516,50 @@ fn ctrl_c_ends_the_hooks_too() {
             .success()
     };
     assert!(signal(pid, "-0"), "the hook runs");
-    assert!(signal(child.id(), "-INT"));
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(signal(child.id(), which));
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{which}");
     wait_for(|| (!signal(pid, "-0")).then_some(()));
+}
+
+/// With `PATH` a project could choose what the user's own hooks run.
+#[test]
+fn variables_of_an_untrusted_project_are_left_out() {
+    let world = World::new();
+    let own = json!({
+        "env": { "OWN": "own" }, "hooks": { "Stop": group("echo \"[$OWN$THEIRS]\"") }
+    });
+    world.write_home(".claude/settings.json", &own.to_string());
+    let theirs = json!({ "env": { "THEIRS": "+theirs" }, "hooks": { "Setup": group("true") } });
+    world.write(".claude/settings.json", &theirs.to_string());
+    let stdout = |said: &Said| said.json()["runs"][0]["stdout"].clone();
+
+    let said = fire(&world, &["Stop", "--json"]);
+    assert_eq!(stdout(&said), "[own]\n", "{said:#?}");
+    assert!(
+        said.stderr.contains("`env` of the project is left out"),
+        "{}",
+        said.stderr
+    );
+
+    let said = fire(&world, &["Stop", "--json", "--trust-project-hooks"]);
+    assert_eq!(
+        (stdout(&said), said.stderr.as_str()),
+        (json!("[own+theirs]\n"), "")
+    );
+
+    assert_eq!(
+        world
+            .seamline()
+            .args(["hooks", "trust", "--all"])
+            .run()
+            .code,
+        0
+    );
+    let said = fire(&world, &["Stop", "--json"]);
+    assert_eq!(
+        (stdout(&said), said.stderr.as_str()),
+        (json!("[own+theirs]\n"), "")
+    );
 }
 
 /// Polls until there is a value; fails after half a minute.

@@ -199,3 +199,16 @@ fn a_changed_script_is_not_trusted() {
         said.stdout
     );
 }
+
+#[test]
+fn a_broken_file_is_not_taken_for_a_project_without_hooks() {
+    let world = World::new();
+    world.write(".claude/settings.json", "{ oops");
+    let said = trust(&world, &[]);
+    assert_eq!(said.code, 65, "{said:#?}");
+    assert!(
+        said.stderr.contains(".claude/settings.json:1:3"),
+        "{}",
+        said.stderr
+    );
+}

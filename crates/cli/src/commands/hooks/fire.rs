@@ -100,16 +100,18 @@ fn ingredients(args: &FireArgs) -> Result<Ingredients, CliError> {
 /// Broken parts stop everything before it starts, unless they are to be ignored; managed files
 /// always do.
 fn check_broken(ignore: bool, places: &Places, shots: &[Shot]) -> Result<(), CliError> {
-    let findings: Vec<_> = shots
-        .iter()
-        .flat_map(|shot| shot.setup.broken())
-        .filter(|finding| finding.managed || !ignore)
-        .map(|finding| (finding.clone(), places.show(&finding.file)))
-        .collect();
+    let mut findings = Vec::new();
+    let mut managed = false;
+    for setup in shots.iter().map(|shot| &shot.setup) {
+        for finding in setup.broken().filter(|finding| finding.managed || !ignore) {
+            managed |= finding.managed;
+            findings.push(setup.point(finding, places));
+        }
+    }
     if findings.is_empty() {
         Ok(())
     } else {
-        Err(CliError::Broken { findings })
+        Err(CliError::Broken { findings, managed })
     }
 }
 

@@ -7,7 +7,6 @@ use seamline_hooks::trust::TrustStore;
 use crate::args::Selection;
 use crate::error::CliError;
 use crate::places::Places;
-use crate::render::caret::Pointer;
 use crate::render::listing;
 use crate::report::listing::ListReport;
 use crate::setup::{Setup, select};
@@ -43,13 +42,9 @@ pub(crate) fn run(args: &ListArgs, places: Places) -> Result<u8, CliError> {
     } else {
         output::result(&listing::render(&setups, &places))?;
     }
-    let broken: Vec<_> = setups.iter().flat_map(Setup::broken).collect();
-    for finding in &broken {
-        output::diagnostic(&Pointer::to(finding, &places.show(&finding.file)).render());
-    }
-    Ok(if broken.is_empty() {
-        exit::OK
-    } else {
-        exit::BROKEN
-    })
+    let broken = setups
+        .iter()
+        .map(|setup| setup.complain(&places))
+        .sum::<usize>();
+    Ok(if broken == 0 { exit::OK } else { exit::BROKEN })
 }

@@ -51,6 +51,11 @@ pub(crate) fn run(args: &TrustArgs, places: Places) -> Result<u8, CliError> {
         .into_iter()
         .map(|dialect| Setup::read(&places, dialect, &store))
         .collect();
+    let broken = setups
+        .iter()
+        .map(|setup| setup.complain(&places))
+        .sum::<usize>()
+        > 0;
     let hooks: Vec<Hook<'_>> = setups.iter().flat_map(Hook::of).collect();
     if let Some(key) = &args.revoke {
         return revoke(&mut store, find(key, &hooks)?, &places);
@@ -58,7 +63,7 @@ pub(crate) fn run(args: &TrustArgs, places: Places) -> Result<u8, CliError> {
     let chosen = match &args.key {
         Some(key) => vec![find(key, &hooks)?],
         None if args.all => hooks.iter().collect(),
-        None => return list(&hooks, &places),
+        None => return list(&hooks, broken, &places),
     };
     agree(&mut store, &chosen, &places)
 }
@@ -155,7 +160,7 @@ fn revoke(store: &mut TrustStore, hook: &Hook<'_>, places: &Places) -> Result<u8
     Ok(exit::OK)
 }
 
-fn list(hooks: &[Hook<'_>], places: &Places) -> Result<u8, CliError> {
+fn list(hooks: &[Hook<'_>], broken: bool, places: &Places) -> Result<u8, CliError> {
     if hooks.is_empty() {
         output::result("the project has no hooks\n")?;
     }
@@ -179,7 +184,11 @@ fn list(hooks: &[Hook<'_>], places: &Places) -> Result<u8, CliError> {
         }
     }
     let all = hooks.iter().all(|hook| hook.state.runs());
-    Ok(if all { exit::OK } else { exit::UNTRUSTED })
+    Ok(match (broken, all) {
+        (true, _) => exit::BROKEN,
+        (false, true) => exit::OK,
+        (false, false) => exit::UNTRUSTED,
+    })
 }
 
 /// State, key, and what it is that is agreed to: all of the command, not just its beginning.

@@ -32,8 +32,11 @@ pub(super) fn aim(
         .map(|(dialect, row)| (Setup::read(places, dialect, store), row))
         .collect();
     // With no configuration at all, one firing says so; two would say it twice.
-    if setups.iter().any(|(setup, _)| setup.loaded.any_file()) {
-        setups.retain(|(setup, _)| setup.loaded.any_file());
+    if setups
+        .iter()
+        .any(|(setup, _)| setup.loaded.configures_hooks())
+    {
+        setups.retain(|(setup, _)| setup.loaded.configures_hooks());
     } else {
         setups.truncate(1);
     }

@@ -1,11 +1,13 @@
 //! One firing, from made ready to done.
 
 use std::collections::BTreeMap;
+use std::future::pending;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tempfile::NamedTempFile;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use seamline_hooks::engine::{BackgroundRun, EngineParts, Prepared};
@@ -60,8 +62,12 @@ impl Shot {
             output::diagnostic(&format!("note: {odd}\n"));
         }
         let env_file = env_file(dialect, row)?;
+        let (loaded, left_out) = setup.with_trusted_variables(*trust_project);
+        if left_out {
+            output::diagnostic("note: `env` of the project is left out, since it is not trusted\n");
+        }
         let engine = Engine::new(EngineParts {
-            loaded: setup.loaded.clone(),
+            loaded,
             trust: trust(&setup, *trust_project),
             exec: Arc::new(Supervisor::new()),
             base_env: std::env::vars_os().collect(),
@@ -161,7 +167,12 @@ pub(super) fn fire(shots: Vec<Shot>) -> Result<Vec<Hit>, CliError> {
     runtime.block_on(async {
         let mut hits = Vec::new();
         for shot in shots {
-            hits.push(shot.fire().await);
+            let hit = shot.fire().await;
+            let interrupted = hit.interrupted;
+            hits.push(hit);
+            if interrupted {
+                break;
+            }
         }
         Ok(hits)
     })
@@ -178,9 +189,8 @@ impl Shot {
         let watch = tokio::spawn({
             let signal = signal.clone();
             async move {
-                if tokio::signal::ctrl_c().await.is_ok() {
-                    signal.cancel();
-                }
+                asked_to_end().await;
+                signal.cancel();
             }
         });
         let fired = self.engine.run(self.prepared).await;
@@ -201,6 +211,17 @@ impl Shot {
             looked_in,
             interrupted: signal.is_cancelled(),
         }
+    }
+}
+
+/// Returns when the process is asked to end, by Ctrl-C or politely.
+async fn asked_to_end() {
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+        return pending().await;
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
     }
 }
 
