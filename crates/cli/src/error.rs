@@ -50,6 +50,18 @@ pub(crate) enum CliError {
         /// Why.
         source: io::Error,
     },
+    /// A script for the scripted model is not one; the words name file, line and column.
+    #[error("{message}")]
+    Script {
+        /// What is wrong.
+        message: String,
+    },
+    /// Something of our own went wrong: a log that cannot be written, a bug.
+    #[error("{message}")]
+    Internal {
+        /// What.
+        message: String,
+    },
     /// A configuration is broken.
     #[error("the hook configuration is broken; nothing was run")]
     Broken {
@@ -85,8 +97,13 @@ impl CliError {
     /// The exit code of the process.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Usage { .. } | Self::NoHome | Self::BadJson(_) => exit::USAGE,
-            Self::Unreadable { .. } | Self::Write { .. } | Self::Trust(_) => exit::IO,
+            Self::Usage { .. } | Self::NoHome | Self::BadJson(_) | Self::Script { .. } => {
+                exit::USAGE
+            }
+            Self::Unreadable { .. }
+            | Self::Write { .. }
+            | Self::Trust(_)
+            | Self::Internal { .. } => exit::IO,
             Self::Broken { .. } => exit::BROKEN,
             Self::Untrusted { .. } => exit::UNTRUSTED,
         }
@@ -105,9 +122,7 @@ impl CliError {
             Self::Untrusted { .. } => Some(
                 "look at them, then: seamline hooks trust --all (or KEY), or --trust-project-hooks for this once",
             ),
-            Self::BadJson(_) | Self::Unreadable { .. } | Self::Write { .. } | Self::Trust(_) => {
-                None
-            }
+            _ => None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod hooks;
+mod run;
 
 use clap::Subcommand;
 
@@ -11,6 +12,7 @@ use crate::places::Places;
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Run(Box<run::RunArgs>),
     /// Look at hooks, try them out, and agree to them.
     #[command(subcommand)]
     Hooks(hooks::HooksCommand),
@@ -20,6 +22,7 @@ pub(crate) enum Command {
 pub(crate) fn run(cli: Cli) -> Result<u8, CliError> {
     let places = Places::find(cli.directory.as_deref())?;
     match cli.command {
+        Command::Run(args) => run::run(&args, places),
         Command::Hooks(command) => hooks::run(command, places),
     }
 }

@@ -16,14 +16,19 @@ pub(super) fn attended() -> bool {
 /// call that must be asked about is denied.
 pub(super) fn register(scope: &Scope, tools: &ToolSeams, json: bool) {
     if attended() && !json {
-        tools.approval.on(scope, "terminal", |question, signal| ask(question, signal));
+        tools
+            .approval
+            .on(scope, "terminal", |question, signal| ask(question, signal));
     }
 }
 
 async fn ask(question: ApprovalQuestion, signal: Signal) -> Option<ApprovalAnswer> {
     let proposal = &question.proposal;
     let input = render::cut(proposal.arguments().text(), 300);
-    let reason = question.reason.as_deref().map(|reason| format!("  {}\n", render::visible(reason)));
+    let reason = question
+        .reason
+        .as_deref()
+        .map(|reason| format!("  {}\n", render::visible(reason)));
     output::diagnostic(&format!(
         "? {} {input}\n{}  run it? [y/N] ",
         proposal.name(),
@@ -40,8 +45,14 @@ async fn ask(question: ApprovalQuestion, signal: Signal) -> Option<ApprovalAnswe
         () = signal.cancelled() => return None,
     };
     Some(if matches!(line.trim(), "y" | "Y" | "yes") {
-        ApprovalAnswer::AllowOnce { arguments: None, updates: Vec::new() }
+        ApprovalAnswer::AllowOnce {
+            arguments: None,
+            updates: Vec::new(),
+        }
     } else {
-        ApprovalAnswer::Deny { message: None, interrupt: false }
+        ApprovalAnswer::Deny {
+            message: None,
+            interrupt: false,
+        }
     })
 }

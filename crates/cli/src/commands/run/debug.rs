@@ -23,10 +23,16 @@ pub(super) struct DebugFolder {
 impl DebugFolder {
     /// Makes the folder; what is in it already stays, and is counted on from.
     pub(super) fn create(folder: &Path) -> Result<Self, CliError> {
-        let failed = |source| CliError::Write { what: folder.display().to_string(), source };
+        let failed = |source| CliError::Write {
+            what: folder.display().to_string(),
+            source,
+        };
         fs::create_dir_all(folder).map_err(failed)?;
         let taken = fs::read_dir(folder).map_err(failed)?.count();
-        Ok(Self { folder: folder.to_owned(), next: AtomicUsize::new(taken + 1) })
+        Ok(Self {
+            folder: folder.to_owned(),
+            next: AtomicUsize::new(taken + 1),
+        })
     }
 
     fn keep(&self, event: &str, payload: &Payload, run: &Run) -> std::io::Result<()> {
@@ -34,8 +40,15 @@ impl DebugFolder {
         let name = format!("{number:03}-{event}-{}", run.handler.dialect);
         let folder = self.folder.join(name);
         fs::create_dir_all(&folder)?;
-        let newline = if run.handler.dialect.table().trailing_newline { "\n" } else { "" };
-        fs::write(folder.join("stdin.json"), format!("{}{newline}", payload.text()))?;
+        let newline = if run.handler.dialect.table().trailing_newline {
+            "\n"
+        } else {
+            ""
+        };
+        fs::write(
+            folder.join("stdin.json"),
+            format!("{}{newline}", payload.text()),
+        )?;
         fs::write(folder.join("stdout"), &run.stdout)?;
         fs::write(folder.join("stderr"), &run.stderr)?;
         let about = json!({

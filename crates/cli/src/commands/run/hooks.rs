@@ -8,23 +8,21 @@ use seamline_bridges::{Bridge, BridgeOptions, Witness};
 use seamline_hooks::engine::EngineParts;
 use seamline_hooks::runner::Supervisor;
 use seamline_hooks::trust::{TrustState, TrustStore};
-use seamline_hooks::{DialectId, Engine, Handler, HandlerKey, config};
+use seamline_hooks::{Diagnostic, DialectId, Engine, Handler, HandlerKey, config};
 
 use super::scratch::Scratch;
 use super::show::Screen;
 use super::{RunArgs, Which, approve, ask_trust};
 use crate::args::Selection;
 use crate::error::CliError;
-use crate::output;
 use crate::places::Places;
-use crate::render::caret::Pointer;
 use crate::render::{count, firing, visible};
 use crate::setup::{Setup, select};
 
 /// The hooks of a run, read, checked and agreed to.
 pub(super) struct Hooks {
     /// Per protocol: its configuration and who is trusted, Claude's first.
-    in_force: Vec<(config::Loaded, BTreeMap<HandlerKey, TrustState>)>,
+    in_force: Vec<Ready>,
     /// What is off, in words for the user.
     pub(super) off: Vec<String>,
     supervisor: Arc<Supervisor>,
@@ -39,7 +37,10 @@ impl Hooks {
         places: &Places,
         scratch: Option<&Scratch>,
     ) -> Result<Self, CliError> {
-        let selection = Selection { dialect: None, hooks_config: args.hooks_config.clone() };
+        let selection = Selection {
+            dialect: None,
+            hooks_config: args.hooks_config.clone(),
+        };
         let places = select(places.clone(), &selection)?;
         let mut store = TrustStore::open(places.trust_file())?;
         let (mut wanted, mut off) = (Vec::new(), Vec::new());
@@ -54,16 +55,32 @@ impl Hooks {
                 off.push(format!(
                     "{} of {dialect} {} off (--hooks {})",
                     count(setup.loaded.handlers.len(), "hook", ""),
-                    if setup.loaded.handlers.len() == 1 { "is" } else { "are" },
+                    if setup.loaded.handlers.len() == 1 {
+                        "is"
+                    } else {
+                        "are"
+                    },
                     word(args.hooks),
                 ));
             }
         }
         check_broken(args, &places, &wanted)?;
         agree(args, &places, &wanted, &mut store)?;
-        let in_force = wanted.into_iter().map(|setup| ready(setup, &places, scratch)).collect();
+        let mut in_force = Vec::new();
+        for setup in wanted {
+            let (ready, left_out) = ready(setup, &places, scratch, args.trust_project_hooks);
+            if left_out {
+                off.push("`env` of the project is left out, since it is not trusted".to_owned());
+            }
+            in_force.push(ready);
+        }
         let attended = approve::attended() && !args.json;
-        Ok(Self { in_force, off, supervisor: Arc::new(Supervisor::new()), attended })
+        Ok(Self {
+            in_force,
+            off,
+            supervisor: Arc::new(Supervisor::new()),
+            attended,
+        })
     }
 
     /// `claude 4 hooks`, per protocol in force.
@@ -94,7 +111,12 @@ impl Hooks {
                 spill_dir: places.state.join("hook-outputs"),
             });
             let elder = bridges.first().cloned();
-            bridges.push(Bridge::new(Arc::new(engine), options, elder, Arc::clone(witness)));
+            bridges.push(Bridge::new(
+                Arc::new(engine),
+                options,
+                elder,
+                Arc::clone(witness),
+            ));
         }
         bridges
     }
@@ -113,7 +135,11 @@ impl Hooks {
     pub(super) async fn sweep(&self, screen: &Screen) {
         let swept = self.supervisor.shutdown().await;
         if swept.ended > 0 {
-            let what = count(swept.ended, "group", "of processes that hooks had left behind");
+            let what = count(
+                swept.ended,
+                "group",
+                "of processes that hooks had left behind",
+            );
             screen.note(&format!("ended {what}"));
         }
     }
@@ -139,17 +165,20 @@ fn word(which: Which) -> &'static str {
 
 /// Broken parts end the run, or are shown when they are to be ignored. Managed ones always end it.
 fn check_broken(args: &RunArgs, places: &Places, setups: &[Setup]) -> Result<(), CliError> {
-    let broken = || setups.iter().flat_map(Setup::broken);
-    let findings: Vec<_> = broken()
-        .filter(|finding| finding.managed || !args.ignore_broken_hooks)
-        .map(|finding| (finding.clone(), places.show(&finding.file)))
-        .collect();
-    if !findings.is_empty() {
-        return Err(CliError::Broken { findings });
+    let mut findings = Vec::new();
+    let mut managed = false;
+    for setup in setups {
+        let ends = |finding: &&Diagnostic| finding.managed || !args.ignore_broken_hooks;
+        for finding in setup.broken().filter(ends) {
+            managed |= finding.managed;
+            findings.push(setup.point(finding, places));
+        }
     }
-    for finding in broken() {
-        let shown = places.show(&finding.file);
-        output::diagnostic(&Pointer::to(finding, &shown).render());
+    if !findings.is_empty() {
+        return Err(CliError::Broken { findings, managed });
+    }
+    for setup in setups {
+        setup.complain(places);
     }
     Ok(())
 }
@@ -163,10 +192,14 @@ fn agree(
 ) -> Result<(), CliError> {
     let pending: Vec<(&Setup, &Handler)> = setups
         .iter()
-        .flat_map(|setup| setup.loaded.handlers.iter().map(move |handler| (setup, handler)))
-        .filter(|(setup, handler)| {
-            handler.disabled.is_none() && !setup.trust_of(handler).runs()
+        .flat_map(|setup| {
+            setup
+                .loaded
+                .handlers
+                .iter()
+                .map(move |handler| (setup, handler))
         })
+        .filter(|(setup, handler)| handler.disabled.is_none() && !setup.trust_of(handler).runs())
         .collect();
     if pending.is_empty() || args.trust_project_hooks {
         return Ok(());
@@ -176,7 +209,11 @@ fn agree(
         .map(|(setup, handler)| {
             let state = setup.trust_of(handler).as_str();
             let what = visible(&handler.action.summary());
-            format!("{}  {}  {state}  {what}", firing::place(handler, places), handler.event)
+            format!(
+                "{}  {}  {state}  {what}",
+                firing::place(handler, places),
+                handler.event
+            )
         })
         .collect();
     if args.json || !approve::attended() || !ask_trust::agreed(&lines) {
@@ -192,28 +229,37 @@ fn agree(
     Ok(())
 }
 
-/// Everything was agreed to; in a rehearsal the same files are read again from the copy.
+/// A configuration with the trust of its handlers.
+type Ready = (config::Loaded, BTreeMap<HandlerKey, TrustState>);
+
+/// Everything was agreed to; in a rehearsal the same files are read again from the copy. Says
+/// whether variables of the project were left out.
 fn ready(
     setup: Setup,
     places: &Places,
     scratch: Option<&Scratch>,
-) -> (config::Loaded, BTreeMap<HandlerKey, TrustState>) {
-    let loaded = match scratch {
-        Some(scratch) => {
-            let mut roots = places.roots.clone();
-            roots.project = scratch.path().to_path_buf();
-            config::load(setup.loaded.dialect, &roots)
-        }
-        None => setup.loaded,
-    };
+    trust_project: bool,
+) -> (Ready, bool) {
+    let (mut loaded, left_out) = setup.with_trusted_variables(trust_project);
+    if let Some(scratch) = scratch {
+        let mut roots = places.roots.clone();
+        roots.project = scratch.path().to_path_buf();
+        let env = loaded.env;
+        loaded = config::load(setup.loaded.dialect, &roots);
+        loaded.env = env;
+    }
     let trust = loaded
         .handlers
         .iter()
         .map(|handler| {
             let own = !handler.layer.comes_with_project();
-            let state = if own { TrustState::Own } else { TrustState::Trusted };
+            let state = if own {
+                TrustState::Own
+            } else {
+                TrustState::Trusted
+            };
             (handler.key.clone(), state)
         })
         .collect();
-    (loaded, trust)
+    ((loaded, trust), left_out)
 }

@@ -19,7 +19,6 @@ use seamline_harness::permission::Mode;
 use seamline_harness::session::event::TurnEndReason;
 use seamline_harness::session::{Place, Session};
 use seamline_harness::tools::builtin;
-use seamline_harness::tools::{Registry, Workspace};
 use seamline_seams::{FaultLog, Scope};
 
 use self::debug::DebugFolder;
@@ -82,14 +81,19 @@ pub(crate) enum Which {
 }
 
 pub(crate) fn run(args: &RunArgs, places: Places) -> Result<u8, CliError> {
-    let Some(name) = &args.model else { return Err(model::none_chosen()) };
+    let Some(name) = &args.model else {
+        return Err(model::none_chosen());
+    };
     let chosen = name.choose(&places)?;
     let hooks = Hooks::read(args, &places, chosen.scratch.as_ref())?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
-        .map_err(|source| CliError::Write { what: "to a runtime of our own".into(), source })?;
+        .map_err(|source| CliError::Write {
+            what: "to a runtime of our own".into(),
+            source,
+        })?;
     runtime.block_on(play(args, &places, chosen, hooks))
 }
 
@@ -102,21 +106,28 @@ async fn play(
     let project = chosen.project(places);
     let screen = Arc::new(Screen::new(args.json, places.clone(), project.clone()));
     let session = session(args, places, &project)?;
-    let registry = Registry::new();
-    builtin::install(&registry)
-        .map_err(|error| CliError::Internal { message: error.to_string() })?;
+    let tools = builtin::registry().map_err(|error| CliError::Internal {
+        message: error.to_string(),
+    })?;
     let faults = FaultLog::new();
-    let agent = Agent::builder_shared(Arc::clone(&chosen.model), session)
+    let agent = Agent::builder(Arc::clone(&chosen.model), session)
         .model_name(&chosen.name)
-        .tools(registry)
+        .tools(tools)
         .mode(args.permission_mode)
         .cwd(&project)
         .build();
-    let root = Scope::root("seamline", &faults);
+    let root = Scope::root("seamline");
     screen.watch(&root, agent.seams());
-    let debug = args.debug_hooks.as_deref().map(DebugFolder::create).transpose()?;
+    let debug = args
+        .debug_hooks
+        .as_deref()
+        .map(DebugFolder::create)
+        .transpose()?;
     let witness: Arc<dyn Witness> = match debug {
-        Some(debug) => Arc::new(vec![Arc::clone(&screen) as Arc<dyn Witness>, Arc::new(debug)]),
+        Some(debug) => Arc::new(vec![
+            Arc::clone(&screen) as Arc<dyn Witness>,
+            Arc::new(debug),
+        ]),
         None => Arc::clone(&screen) as Arc<dyn Witness>,
     };
     screen.begin(&chosen, args, agent.session(), &hooks);
@@ -135,7 +146,9 @@ async fn play(
     root.dispose().await;
     hooks.sweep(&screen).await;
     screen.end(&outcome, log.as_deref(), &faults.take());
-    closed.map_err(|error| CliError::Internal { message: error.to_string() })?;
+    closed.map_err(|error| CliError::Internal {
+        message: error.to_string(),
+    })?;
     Ok(exit_code(&outcome))
 }
 
@@ -147,8 +160,9 @@ fn session(
     if args.ephemeral {
         return Ok(Session::ephemeral(project));
     }
-    Session::create(&Place::new(places.state.join("sessions"), project))
-        .map_err(|error| CliError::Internal { message: error.to_string() })
+    Session::create(&Place::new(&places.state, project)).map_err(|error| CliError::Internal {
+        message: error.to_string(),
+    })
 }
 
 /// Sends the prompt; the first Ctrl-C cancels the turn, a second one ends the process.

@@ -29,8 +29,10 @@ impl FromStr for ModelName {
             Some(("scripted", "")) => Err("expected scripted:FILE".into()),
             Some(("scripted", file)) => Ok(Self::Scripted(file.into())),
             None if text == "rehearsal" => Ok(Self::Rehearsal),
-            _ => Err("expected scripted:FILE or rehearsal (models over HTTP are not built in yet)"
-                .into()),
+            _ => Err(
+                "expected scripted:FILE or rehearsal (models over HTTP are not built in yet)"
+                    .into(),
+            ),
         }
     }
 }
@@ -72,16 +74,25 @@ impl ModelName {
             Self::Rehearsal => {
                 let scratch = Scratch::copy(&places.roots.project)?;
                 let model = Arc::new(Rehearsal::of(scratch.path()));
-                Ok(Chosen { model, name: "rehearsal".to_owned(), scratch: Some(scratch) })
+                Ok(Chosen {
+                    model,
+                    name: "rehearsal".to_owned(),
+                    scratch: Some(scratch),
+                })
             }
         }
     }
 }
 
 fn scripted(file: &Path) -> Result<Chosen, CliError> {
-    let model = Scripted::read(file)
-        .map_err(|error| CliError::Script { message: error.to_string() })?;
-    Ok(Chosen { model: Arc::new(model), name: "scripted".to_owned(), scratch: None })
+    let model = Scripted::read(file).map_err(|error| CliError::Script {
+        message: error.to_string(),
+    })?;
+    Ok(Chosen {
+        model: Arc::new(model),
+        name: "scripted".to_owned(),
+        scratch: None,
+    })
 }
 
 #[cfg(test)]
@@ -91,7 +102,10 @@ mod tests {
     #[test]
     fn a_model_is_named_or_refused_with_what_there_is() {
         assert_eq!("rehearsal".parse(), Ok(ModelName::Rehearsal));
-        assert_eq!("scripted:a.yaml".parse(), Ok(ModelName::Scripted("a.yaml".into())));
+        assert_eq!(
+            "scripted:a.yaml".parse(),
+            Ok(ModelName::Scripted("a.yaml".into()))
+        );
         for wrong in ["", "scripted:", "scripted", "ollama/x", "rehearsal:x"] {
             let error = wrong.parse::<ModelName>().unwrap_err();
             assert!(error.contains("scripted:FILE"), "{wrong}: {error}");

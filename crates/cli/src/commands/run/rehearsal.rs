@@ -33,7 +33,9 @@ impl Rehearsal {
     /// A rehearsal in this folder.
     pub(super) fn of(project: &Path) -> Self {
         let file = text_files(project, 4).into_iter().next();
-        Self { file: file.map(|(path, content)| Edit { path, content }) }
+        Self {
+            file: file.map(|(path, content)| Edit { path, content }),
+        }
     }
 
     fn step(&self, done: usize) -> Vec<Chunk> {
@@ -51,10 +53,15 @@ impl Rehearsal {
             1 => file.map_or_else(
                 || vec![says("There is no file that I could edit.")],
                 |file| {
-                    vec![says("I add a line that a formatter would mend."), file.untidy_write()]
+                    vec![
+                        says("I add a line that a formatter would mend."),
+                        file.untidy_write(),
+                    ]
                 },
             ),
-            2 => iter::once(says("I read it again.")).chain(read(2)).collect(),
+            2 => iter::once(says("I read it again."))
+                .chain(read(2))
+                .collect(),
             3 => vec![
                 says("A harmless command, and one that looks dangerous and does nothing."),
                 shell(3, "echo rehearsal"),
@@ -82,18 +89,34 @@ impl Edit {
             Some("py" | "sh" | "rb" | "toml" | "yaml" | "yml") => "#",
             _ => "//",
         };
-        let newline = if self.content.ends_with('\n') { "" } else { "\n" };
-        let content =
-            format!("{}{newline}{sign} a line of the rehearsal, with blanks at its end   \n", self.content);
-        call(1, "Write", json!({ "file_path": self.path, "content": content }))
+        let newline = if self.content.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
+        let content = format!(
+            "{}{newline}{sign} a line of the rehearsal, with blanks at its end   \n",
+            self.content
+        );
+        call(
+            1,
+            "Write",
+            json!({ "file_path": self.path, "content": content }),
+        )
     }
 }
 
 impl Model for Rehearsal {
     fn stream(&self, request: Request, _signal: Signal) -> ChunkStream {
         let mut chunks = self.step(answers_since_the_prompt(&request));
-        let calls = chunks.iter().any(|chunk| matches!(chunk, Chunk::ToolCall { .. }));
-        chunks.push(Chunk::End(if calls { StopReason::ToolUse } else { StopReason::EndTurn }));
+        let calls = chunks
+            .iter()
+            .any(|chunk| matches!(chunk, Chunk::ToolCall { .. }));
+        chunks.push(Chunk::End(if calls {
+            StopReason::ToolUse
+        } else {
+            StopReason::EndTurn
+        }));
         let chunks: Vec<Result<Chunk, ModelError>> = chunks.into_iter().map(Ok).collect();
         Box::pin(stream::iter(chunks))
     }
@@ -106,7 +129,13 @@ fn answers_since_the_prompt(request: &Request) -> usize {
         .iter()
         .rev()
         .take_while(|message| {
-            !matches!(&***message, Message::User { source: Source::User, .. })
+            !matches!(
+                &***message,
+                Message::User {
+                    source: Source::User,
+                    ..
+                }
+            )
         })
         .filter(|message| matches!(&***message, Message::Assistant { .. }))
         .count()
@@ -115,18 +144,29 @@ fn answers_since_the_prompt(request: &Request) -> usize {
 /// Small source files, in order of their paths, hidden folders left out.
 fn text_files(folder: &Path, depth: usize) -> Vec<(PathBuf, String)> {
     const SOURCES: [&str; 9] = ["c", "go", "java", "js", "py", "rb", "rs", "sh", "ts"];
-    let mut entries: Vec<PathBuf> =
-        fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    let mut entries: Vec<PathBuf> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
     entries.sort();
     let hidden = |path: &PathBuf| {
-        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
+        path.file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with('.'))
     };
     let mut files = Vec::new();
     for path in entries.into_iter().filter(|path| !hidden(path)) {
-        let source = path.extension().is_some_and(|end| SOURCES.iter().any(|kind| end == *kind));
+        let source = path
+            .extension()
+            .is_some_and(|end| SOURCES.iter().any(|kind| end == *kind));
         let small = fs::symlink_metadata(&path).is_ok_and(|m| m.is_file() && m.len() < 64 << 10);
         if source && small {
-            files.extend(fs::read_to_string(&path).ok().map(|content| (path, content)));
+            files.extend(
+                fs::read_to_string(&path)
+                    .ok()
+                    .map(|content| (path, content)),
+            );
         } else if depth > 0 && fs::symlink_metadata(&path).is_ok_and(|m| m.is_dir()) {
             files.extend(text_files(&path, depth - 1));
         }

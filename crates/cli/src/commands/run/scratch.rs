@@ -23,13 +23,19 @@ pub(super) struct Scratch {
 impl Scratch {
     /// Copies a project without its history and its build products.
     pub(super) fn copy(project: &Path) -> Result<Self, CliError> {
-        let failed = |source| CliError::Write { what: "a copy of the project".into(), source };
+        let failed = |source| CliError::Write {
+            what: "a copy of the project".into(),
+            source,
+        };
         let folder = TempDir::with_prefix("seamline-rehearsal-").map_err(failed)?;
         let name = project.file_name().unwrap_or("project".as_ref());
         let path = folder.path().canonicalize().map_err(failed)?.join(name);
         let mut left = LARGEST;
         copy(project, &path, &mut left).map_err(failed)?;
-        Ok(Self { _folder: folder, path })
+        Ok(Self {
+            _folder: folder,
+            path,
+        })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -50,7 +56,9 @@ fn copy(from: &Path, to: &Path, left: &mut u64) -> io::Result<()> {
         } else if kind.is_symlink() {
             symlink(&fs::read_link(entry.path())?, &target)?;
         } else if kind.is_file() {
-            *left = left.checked_sub(entry.metadata()?.len()).ok_or_else(too_large)?;
+            *left = left
+                .checked_sub(entry.metadata()?.len())
+                .ok_or_else(too_large)?;
             fs::copy(entry.path(), target)?;
         }
     }
@@ -59,7 +67,9 @@ fn copy(from: &Path, to: &Path, left: &mut u64) -> io::Result<()> {
 
 fn too_large() -> io::Error {
     let limit = LARGEST >> 20;
-    io::Error::other(format!("it is larger than {limit} MiB; rehearse in a smaller folder (-C DIR)"))
+    io::Error::other(format!(
+        "it is larger than {limit} MiB; rehearse in a smaller folder (-C DIR)"
+    ))
 }
 
 #[cfg(unix)]
@@ -79,11 +89,17 @@ mod tests {
         fs::create_dir_all(file(".git")).unwrap();
         fs::create_dir_all(file(".claude/hooks")).unwrap();
         fs::write(file(".claude/hooks/guard.sh"), "exit 2").unwrap();
-        fs::set_permissions(file(".claude/hooks/guard.sh"), fs::Permissions::from_mode(0o755))
-            .unwrap();
+        fs::set_permissions(
+            file(".claude/hooks/guard.sh"),
+            fs::Permissions::from_mode(0o755),
+        )
+        .unwrap();
         let scratch = Scratch::copy(project.path()).unwrap();
         let copied = scratch.path().join(".claude/hooks/guard.sh");
-        assert_eq!(fs::metadata(&copied).unwrap().permissions().mode() & 0o777, 0o755);
+        assert_eq!(
+            fs::metadata(&copied).unwrap().permissions().mode() & 0o777,
+            0o755
+        );
         assert!(!scratch.path().join(".git").exists());
         drop(scratch);
         assert!(!copied.exists());

@@ -16,9 +16,9 @@ use seamline_hooks::{Decision, Fired};
 use seamline_seams::{Fault, Scope};
 use serde_json::{Value, json};
 
+use super::RunArgs;
 use super::hooks::Hooks;
 use super::model::Chosen;
-use super::RunArgs;
 use crate::output;
 use crate::places::Places;
 use crate::render::{cut, milliseconds, visible};
@@ -34,13 +34,19 @@ pub(super) struct Screen {
 impl Screen {
     pub(super) fn new(json: bool, mut places: Places, project: PathBuf) -> Self {
         places.roots.project = project;
-        Self { json, places, line: Mutex::default() }
+        Self {
+            json,
+            places,
+            line: Mutex::default(),
+        }
     }
 
     /// Shows everything the agent tells its observers.
     pub(super) fn watch(self: &Arc<Self>, scope: &Scope, seams: &AgentSeams) {
         let screen = Arc::clone(self);
-        seams.events.on(scope, "terminal", move |event| screen.event(event));
+        seams
+            .events
+            .on(scope, "terminal", move |event| screen.event(event));
     }
 
     pub(super) fn begin(&self, chosen: &Chosen, args: &RunArgs, session: &Session, hooks: &Hooks) {
@@ -59,8 +65,10 @@ impl Screen {
             }));
             return;
         }
-        let mut listed: Vec<String> =
-            in_force.iter().map(|(dialect, count)| format!("{dialect} {count}")).collect();
+        let mut listed: Vec<String> = in_force
+            .iter()
+            .map(|(dialect, count)| format!("{dialect} {count}"))
+            .collect();
         if listed.is_empty() {
             listed.push("none".into());
         }
@@ -88,10 +96,15 @@ impl Screen {
             }));
             return;
         }
-        let reason = reason.map(|reason| format!(": {}", visible(&reason))).unwrap_or_default();
+        let reason = reason
+            .map(|reason| format!(": {}", visible(&reason)))
+            .unwrap_or_default();
         let requests = outcome.requests;
         let plural = if requests == 1 { "" } else { "s" };
-        self.text(&format!("{} {word}{reason} ({requests} request{plural})\n", "turn".bold()));
+        self.text(&format!(
+            "{} {word}{reason} ({requests} request{plural})\n",
+            "turn".bold()
+        ));
         match log {
             Some(log) => self.text(&format!("log  {}\n", log.display())),
             None => self.text("log  none (--ephemeral)\n"),
@@ -150,9 +163,17 @@ impl Screen {
             }));
             return;
         }
-        let words = if words.is_empty() { String::new() } else { format!("  {}", cut(words, 120)) };
+        let words = if words.is_empty() {
+            String::new()
+        } else {
+            format!("  {}", cut(words, 120))
+        };
         let time = milliseconds(run.duration);
-        let head = format!("{}  {event}  {}  {time}  {place}{words}\n", "hook".cyan(), styled(run, word));
+        let head = format!(
+            "{}  {event}  {}  {time}  {place}{words}\n",
+            "hook".cyan(),
+            styled(run, word)
+        );
         self.text(&head);
         for note in run.notes.iter().filter(|note| note.code == "decision-lost") {
             self.note(&note.text);
@@ -171,7 +192,10 @@ impl Witness for Screen {
                 let key = &handler.key.0;
                 self.object(&json!({ "type": "hook_started", "event": event, "handler": key }));
             } else {
-                self.text(&format!("{}  {event}  in background  {place}\n", "hook".cyan()));
+                self.text(&format!(
+                    "{}  {event}  in background  {place}\n",
+                    "hook".cyan()
+                ));
             }
         }
     }
@@ -180,7 +204,10 @@ impl Witness for Screen {
 /// One word for a run, and the words that explain it.
 fn verdict(run: &Run) -> (&'static str, &str) {
     let text = |kind| {
-        run.entries.iter().find(|entry| entry.kind == kind).map_or("", |entry| entry.text.as_str())
+        run.entries
+            .iter()
+            .find(|entry| entry.kind == kind)
+            .map_or("", |entry| entry.text.as_str())
     };
     match run.status {
         RunStatus::Blocked if run.decision == Decision::Deny => ("deny", text(EntryKind::Feedback)),
@@ -209,9 +236,10 @@ fn styled(run: &Run, word: &str) -> String {
 fn ending(end: &TurnEndReason) -> (&'static str, Option<String>) {
     match end {
         TurnEndReason::Completed => ("completed", None),
-        TurnEndReason::Stopped { reason, by } => {
-            ("stopped", Some(reason.clone().unwrap_or_else(|| format!("by {by}"))))
-        }
+        TurnEndReason::Stopped { reason, by } => (
+            "stopped",
+            Some(reason.clone().unwrap_or_else(|| format!("by {by}"))),
+        ),
         TurnEndReason::Rejected { reason } => ("rejected", Some(reason.clone())),
         TurnEndReason::Deferred { reason, .. } => ("deferred", reason.clone()),
         TurnEndReason::Aborted => ("aborted", None),
@@ -222,10 +250,13 @@ fn ending(end: &TurnEndReason) -> (&'static str, Option<String>) {
 }
 
 fn line(event: &AgentEvent) -> Option<String> {
-    let from = |source: &Source, text: &str| format!("{}  ({source})", cut(text, 160));
+    let from = |source: &Source, text: &str| format!("{}  ({})", cut(text, 160), speaker(source));
     Some(match event {
         AgentEvent::Text { text } => {
-            let lines: String = text.lines().map(|line| format!("{}\n", visible(line))).collect();
+            let lines: String = text
+                .lines()
+                .map(|line| format!("{}\n", visible(line)))
+                .collect();
             format!("\n{lines}")
         }
         AgentEvent::ToolProposed { proposal } => {
@@ -249,11 +280,29 @@ fn line(event: &AgentEvent) -> Option<String> {
             format!("      {} {}\n", "deferred:".yellow(), visible(reason))
         }
         AgentEvent::RequestRetried { error, attempt } => {
-            format!("{}  request {attempt} failed: {}\n", "note".yellow(), visible(error))
+            format!(
+                "{}  request {attempt} failed: {}\n",
+                "note".yellow(),
+                visible(error)
+            )
         }
         AgentEvent::Title { title } => format!("title {}\n", visible(title)),
         _ => return None,
     })
+}
+
+/// A source in short: of a handler's key, its file's name is enough here.
+fn speaker(source: &Source) -> String {
+    match source {
+        Source::Plugin {
+            plugin,
+            key: Some(key),
+        } => {
+            let key = key.rsplit('/').next().unwrap_or(key);
+            format!("{plugin} {}", visible(key))
+        }
+        other => visible(&other.to_string()),
+    }
 }
 
 /// The end of a result: what the model is shown, its last lines.
@@ -264,8 +313,14 @@ fn finished(result: &ToolResult) -> Option<String> {
     let text = result.outcome.content().to_text();
     let lines: Vec<&str> = text.lines().collect();
     let shown = lines.iter().skip(lines.len().saturating_sub(4));
-    let word = if result.outcome.is_error() { "failed".red().to_string() } else { "ok".into() };
-    let body: String = shown.map(|line| format!("      | {}\n", cut(line, 120))).collect();
+    let word = if result.outcome.is_error() {
+        "failed".red().to_string()
+    } else {
+        "ok".into()
+    };
+    let body: String = shown
+        .map(|line| format!("      | {}\n", cut(line, 120)))
+        .collect();
     Some(format!("      {word}\n{body}"))
 }
 
@@ -274,10 +329,16 @@ fn object(event: &AgentEvent) -> Option<Value> {
         AgentEvent::TurnStarted { turn, id } => {
             json!({ "type": "turn_start", "turn": turn, "id": id.to_string() })
         }
-        AgentEvent::PromptEntered { content, source, steering } => json!({
+        AgentEvent::PromptEntered {
+            content,
+            source,
+            steering,
+        } => json!({
             "type": "prompt", "text": content.to_text(), "source": source, "steering": steering,
         }),
-        AgentEvent::PromptBlocked { content, reason, .. } => json!({
+        AgentEvent::PromptBlocked {
+            content, reason, ..
+        } => json!({
             "type": "prompt_blocked", "text": content.to_text(), "reason": reason,
         }),
         AgentEvent::Text { text } => json!({ "type": "text", "text": text }),
@@ -285,7 +346,12 @@ fn object(event: &AgentEvent) -> Option<Value> {
             "type": "tool_call", "id": proposal.call_id(), "name": proposal.name(),
             "arguments": proposal.arguments().value(),
         }),
-        AgentEvent::ToolDenied { call_id, name, reason, .. } => json!({
+        AgentEvent::ToolDenied {
+            call_id,
+            name,
+            reason,
+            ..
+        } => json!({
             "type": "tool_denied", "id": call_id, "name": name, "reason": reason,
         }),
         AgentEvent::ToolDeferred { proposal, reason } => json!({
