@@ -1,4 +1,8 @@
 //! Firing an event: who runs, who does not and why, and what comes of it.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up shall fail"
+)]
 
 use std::collections::BTreeMap;
 use std::path::Path;

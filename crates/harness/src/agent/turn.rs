@@ -1,0 +1,459 @@
+//! One turn, from `turn/start` to `turn/end`.
+
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use seamline_seams::{Context, Fault, Halt, Reply, Riders, Signal};
+use uuid::Uuid;
+
+use super::event::AgentEvent;
+use super::inbox::{Joining, Work};
+use super::outcome::TurnOutcome;
+use super::seams::{
+    ContinuationDecision, ContinuationEvent, PromptDecision, PromptEvent, Steer, TurnStopEvent,
+};
+use super::shared::Shared;
+use crate::content::{Content, Source};
+use crate::facts::{Facts, TurnFacts};
+use crate::model::{ModelError, Usage};
+use crate::session::SessionError;
+use crate::session::event::{
+    ContextMessage, PromptBlocked, SteeringMessage, Trigger, TurnEndReason, TurnStart, UserMessage,
+};
+
+/// What ends a turn from within, against everybody's will.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Broken {
+    #[error(transparent)]
+    Log(#[from] SessionError),
+    #[error(transparent)]
+    Policy(#[from] Fault),
+    #[error("{0}")]
+    Model(ModelError),
+}
+
+/// Whether a turn goes on.
+pub(super) enum Flow {
+    On,
+    Over(TurnEndReason),
+}
+
+/// A turn under way.
+pub(super) struct Turn<'a> {
+    pub(super) shared: &'a Shared,
+    pub(super) number: u32,
+    id: Uuid,
+    pub(super) signal: Signal,
+    /// The step that was last opened.
+    pub(super) step: u32,
+    pub(super) usage: Usage,
+    pub(super) requests: u32,
+    /// The text of the model's last message that has any, as the model wrote it.
+    pub(super) last_text: Option<String>,
+    /// The same as the user was shown it.
+    pub(super) shown_text: Option<String>,
+    /// Whether the turn was ever kept going, and how often since the last tool call.
+    forced: bool,
+    pub(super) consecutive: u32,
+    pub(super) halt: Option<Halt>,
+    /// The call that was put off in this turn, and why.
+    pub(super) deferred: Option<(String, Option<String>)>,
+}
+
+/// Runs one turn. Whatever happens, the turn is closed and there is an outcome.
+pub(super) async fn run(shared: &Arc<Shared>, work: Work) -> TurnOutcome {
+    let opened = match shared.start().await {
+        Ok(()) => Turn::open(shared, &work),
+        Err(error) => Err(error),
+    };
+    let mut turn = match opened {
+        Ok(turn) => turn,
+        Err(error) => return unopened(shared, &error),
+    };
+    let end = match AssertUnwindSafe(turn.body(work)).catch_unwind().await {
+        Ok(Ok(end)) => end,
+        Ok(Err(broken)) => TurnEndReason::Error {
+            message: broken.to_string(),
+        },
+        Err(panic) => TurnEndReason::Error {
+            message: panic_message(panic.as_ref()),
+        },
+    };
+    turn.close(end).await
+}
+
+fn unopened(shared: &Shared, error: &SessionError) -> TurnOutcome {
+    let message = error.to_string();
+    let outcome = TurnOutcome {
+        end: TurnEndReason::Error { message },
+        ..TurnOutcome::dropped()
+    };
+    shared.notify(&AgentEvent::TurnEnded(outcome.clone()));
+    outcome
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    format!(
+        "the turn panicked: {}",
+        text.as_deref().unwrap_or("<unprintable panic>")
+    )
+}
+
+impl<'a> Turn<'a> {
+    fn open(shared: &'a Shared, work: &Work) -> Result<Self, SessionError> {
+        let number = shared.session.relations(|relations| relations.last_turn()) + 1;
+        let id = Uuid::new_v4();
+        let trigger = match work {
+            Work::Prompt { .. } => Trigger::Prompt,
+            Work::Resume => Trigger::Resume,
+        };
+        shared.session.append(TurnStart {
+            turn: number,
+            id,
+            trigger,
+        })?;
+        let signal = shared.signal.child_token();
+        shared.state().turn = Some((
+            TurnFacts {
+                number,
+                id,
+                step: 0,
+            },
+            signal.clone(),
+        ));
+        shared.notify(&AgentEvent::TurnStarted { turn: number, id });
+        Ok(Self {
+            shared,
+            number,
+            id,
+            signal,
+            step: 0,
+            usage: Usage::default(),
+            requests: 0,
+            last_text: None,
+            shown_text: None,
+            forced: false,
+            consecutive: 0,
+            halt: None,
+            deferred: None,
+        })
+    }
+
+    /// Closes the turn in the log, whatever state it is in.
+    async fn close(mut self, mut end: TurnEndReason) -> TurnOutcome {
+        let closed = self.shared.session.close_turn(end.clone());
+        let closed = match closed {
+            Ok(()) => self.shared.session.checkpoint().await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = closed {
+            end = TurnEndReason::Error {
+                message: error.to_string(),
+            };
+        }
+        self.shared.state().turn = None;
+        let outcome = TurnOutcome {
+            turn: Some((self.number, self.id)),
+            end,
+            text: self.shown_text.take(),
+            usage: self.usage,
+            requests: self.requests,
+        };
+        self.shared.notify(&AgentEvent::TurnEnded(outcome.clone()));
+        outcome
+    }
+
+    async fn body(&mut self, work: Work) -> Result<TurnEndReason, Broken> {
+        let flow = match work {
+            Work::Prompt { content, source } => self.enter(content, source).await?,
+            Work::Resume => self.take_up_deferred().await?,
+        };
+        if let Flow::Over(end) = flow {
+            return Ok(end);
+        }
+        loop {
+            if let Flow::Over(end) = self.one_step().await? {
+                return Ok(end);
+            }
+            if let Flow::Over(end) = self.join().await? {
+                return Ok(end);
+            }
+        }
+    }
+
+    /// The beginning: text that waited, then the prompt, if it may enter.
+    async fn enter(&mut self, content: Content, source: Source) -> Result<Flow, Broken> {
+        self.abandon_deferred()?;
+        self.add_waiting().await?;
+        self.add_first_messages()?;
+        let reply = self
+            .ask_prompt(content.clone(), source.clone(), false)
+            .await?;
+        if self.signal.is_cancelled() {
+            return Ok(Flow::Over(TurnEndReason::Aborted));
+        }
+        let (decision, riders) = reply.riders();
+        let turn = self.number;
+        let rejected = match decision {
+            PromptDecision::Enter { content: rewritten } => {
+                let content = rewritten.unwrap_or(content);
+                let message = UserMessage {
+                    turn,
+                    content: content.clone(),
+                    source: source.clone(),
+                };
+                self.shared.session.append(message)?;
+                let steering = false;
+                self.notify(&AgentEvent::PromptEntered {
+                    content,
+                    source,
+                    steering,
+                });
+                None
+            }
+            PromptDecision::Block { reason, .. } => {
+                self.record_blocked(content, source, reason.clone(), false)?;
+                Some(reason)
+            }
+        };
+        self.ride(riders)?;
+        Ok(match (self.stopped(), rejected) {
+            (Some(end), _) => Flow::Over(end),
+            (None, Some(reason)) => Flow::Over(TurnEndReason::Rejected { reason }),
+            (None, None) => Flow::On,
+        })
+    }
+
+    async fn ask_prompt(
+        &self,
+        content: Content,
+        source: Source,
+        steering: bool,
+    ) -> Result<Reply<PromptDecision>, Fault> {
+        let (facts, signal) = (self.facts(), self.signal.clone());
+        let event = PromptEvent {
+            facts,
+            content,
+            source,
+            steering,
+            signal,
+        };
+        let default = |_| async { PromptDecision::Enter { content: None } };
+        self.shared.seams.prompt.dispatch(event, default).await
+    }
+
+    fn record_blocked(
+        &self,
+        content: Content,
+        source: Source,
+        reason: String,
+        steering: bool,
+    ) -> Result<(), SessionError> {
+        self.shared.session.append(PromptBlocked {
+            turn: self.number,
+            content: content.clone(),
+            source,
+            reason: reason.clone(),
+        })?;
+        self.notify(&AgentEvent::PromptBlocked {
+            content,
+            reason,
+            steering,
+        });
+        Ok(())
+    }
+
+    fn add_first_messages(&self) -> Result<(), SessionError> {
+        let first = std::mem::take(&mut self.shared.state().first_messages);
+        for message in first {
+            let (content, source) = (Content::text(message.text), Source::from(message.source));
+            let turn = self.number;
+            let entry = UserMessage {
+                turn,
+                content: content.clone(),
+                source: source.clone(),
+            };
+            self.shared.session.append(entry)?;
+            self.notify(&AgentEvent::PromptEntered {
+                content,
+                source,
+                steering: false,
+            });
+        }
+        Ok(())
+    }
+
+    /// What waited for a boundary: text for the model, and steering, which policy may refuse.
+    async fn add_waiting(&mut self) -> Result<(), Broken> {
+        for item in self.shared.inbox.join() {
+            match item {
+                Joining::Inject(context) => self.add_context(context)?,
+                Joining::Steer { content, source } => self.add_steering(content, source).await?,
+            }
+        }
+        Ok(())
+    }
+
+    async fn add_steering(&mut self, content: Content, source: Source) -> Result<(), Broken> {
+        let reply = self
+            .ask_prompt(content.clone(), source.clone(), true)
+            .await?;
+        let (decision, riders) = reply.riders();
+        match decision {
+            PromptDecision::Enter { content: rewritten } => {
+                let content = rewritten.unwrap_or(content);
+                self.shared.session.append(SteeringMessage {
+                    turn: self.number,
+                    content: content.clone(),
+                    source: source.clone(),
+                })?;
+                let steering = true;
+                self.notify(&AgentEvent::PromptEntered {
+                    content,
+                    source,
+                    steering,
+                });
+            }
+            PromptDecision::Block { reason, .. } => {
+                self.record_blocked(content, source, reason, true)?;
+            }
+        }
+        Ok(self.ride(riders)?)
+    }
+
+    /// Between two steps: may the turn go on, and what joins?
+    async fn join(&mut self) -> Result<Flow, Broken> {
+        if let Some(denied) = self.shared.seams.turn_stop.check(&self.turn_stop_event()) {
+            self.shared.inbox.drop_steering();
+            let by = Source::Plugin {
+                plugin: denied.by.to_string(),
+                key: None,
+            };
+            let reason = Some(denied.denial.reason);
+            return Ok(Flow::Over(TurnEndReason::Stopped { reason, by }));
+        }
+        self.add_waiting().await?;
+        Ok(self.checked())
+    }
+
+    fn turn_stop_event(&self) -> TurnStopEvent {
+        let (usage, consecutive) = (self.usage, self.consecutive);
+        TurnStopEvent {
+            facts: self.facts(),
+            usage,
+            consecutive,
+        }
+    }
+
+    /// The model is done. Does the turn end?
+    pub(super) async fn natural_end(&mut self) -> Result<Flow, Broken> {
+        if self.shared.inbox.is_steered() {
+            return Ok(Flow::On);
+        }
+        let event = ContinuationEvent {
+            facts: self.facts(),
+            last_text: self.last_text.clone(),
+            forced: self.forced,
+            consecutive: self.consecutive,
+            signal: self.signal.clone(),
+        };
+        let seam = &self.shared.seams.continuation;
+        let reply = seam
+            .dispatch(event, |_| async { ContinuationDecision::Stop })
+            .await?;
+        let (decision, riders) = reply.riders();
+        let reasons = match decision {
+            ContinuationDecision::Stop => None,
+            ContinuationDecision::Continue { reasons } => Some(reasons),
+        };
+        self.halt_with(riders.halt.clone());
+        if let (Some(reasons), None, false) = (&reasons, &self.halt, self.signal.is_cancelled()) {
+            self.forced = true;
+            self.consecutive += 1;
+            reasons
+                .iter()
+                .try_for_each(|reason| self.keep_going(reason))?;
+        }
+        self.ride(riders)?;
+        Ok(match (self.checked(), reasons) {
+            (Flow::Over(end), _) => Flow::Over(end),
+            (Flow::On, Some(_)) => Flow::On,
+            (Flow::On, None) if self.shared.inbox.is_steered() => Flow::On,
+            (Flow::On, None) => Flow::Over(TurnEndReason::Completed),
+        })
+    }
+
+    fn keep_going(&self, reason: &Steer) -> Result<(), SessionError> {
+        let (text, source) = (reason.text.clone(), Source::from(reason.source.clone()));
+        let content = Content::text(text.clone());
+        let turn = self.number;
+        self.shared.session.append(SteeringMessage {
+            turn,
+            content,
+            source: source.clone(),
+        })?;
+        self.notify(&AgentEvent::Steering { text, source });
+        Ok(())
+    }
+
+    /// Over, if somebody halted or cancelled the turn.
+    pub(super) fn checked(&self) -> Flow {
+        match self.stopped() {
+            Some(end) => Flow::Over(end),
+            None if self.signal.is_cancelled() => Flow::Over(TurnEndReason::Aborted),
+            None => Flow::On,
+        }
+    }
+
+    /// How the turn ends, if somebody halted it.
+    pub(super) fn stopped(&self) -> Option<TurnEndReason> {
+        let halt = self.halt.clone()?;
+        Some(TurnEndReason::Stopped {
+            reason: halt.reason,
+            by: halt.by.into(),
+        })
+    }
+
+    /// Takes in what rode beside a decision.
+    pub(super) fn ride(&mut self, riders: Riders) -> Result<(), SessionError> {
+        self.shared.tell_all(riders.notices)?;
+        riders
+            .contexts
+            .into_iter()
+            .try_for_each(|context| self.add_context(context))?;
+        self.halt_with(riders.halt);
+        Ok(())
+    }
+
+    /// A halt; with two the one that stops sooner counts, the first on a tie.
+    pub(super) fn halt_with(&mut self, halt: Option<Halt>) {
+        let halts = self.halt.take().into_iter().chain(halt);
+        self.halt = halts.fold(Reply::new(()), Reply::with_halt).halt;
+    }
+
+    /// Adds text for the model.
+    pub(super) fn add_context(&self, context: Context) -> Result<(), SessionError> {
+        let (text, source) = (context.text, Source::from(context.source));
+        let turn = self.number;
+        let entry = ContextMessage {
+            turn,
+            text: text.clone(),
+            source: source.clone(),
+        };
+        self.shared.session.append(entry)?;
+        self.notify(&AgentEvent::Context { text, source });
+        Ok(())
+    }
+
+    pub(super) fn facts(&self) -> Arc<Facts> {
+        self.shared.facts()
+    }
+
+    pub(super) fn notify(&self, event: &AgentEvent) {
+        self.shared.notify(event);
+    }
+}

@@ -1,0 +1,53 @@
+//! Closing what a dead process left open.
+
+use super::event::{ErrorInfo, Event, Step, StepEnd, ToolResult, TurnEnd, TurnEndReason};
+use super::relations::{OpenCall, Relations};
+use crate::content::Content;
+use crate::tools::code;
+
+const NOT_STARTED: &str = "Error: this tool call was not started, because the process ended \
+    before it. Call the tool again if it is still needed.";
+const OUTCOME_UNKNOWN: &str = "Error: the process ended while this tool call was running, so its \
+    outcome is unknown. Call it again only if it just reads or may safely run twice; otherwise \
+    look at what it changed first, or ask the user.";
+
+/// The events that close the open turn for `reason`, in order; none when no turn is open.
+///
+/// Every unanswered call of the open step gets a result that tells the model what is known about
+/// it. A call that had been deferred and was not yet taken up stays deferred.
+pub(super) fn closing_events(relations: &Relations, mut reason: TurnEndReason) -> Vec<Event> {
+    let Some(turn) = relations.open_turn() else {
+        return Vec::new();
+    };
+    let step = relations.open_step();
+    let mut events = Vec::new();
+    if matches!(reason, TurnEndReason::Deferred { .. }) {
+        // The call that was put off is the one that stays open.
+    } else if let Some(call) = relations.waiting_deferred() {
+        reason = TurnEndReason::Deferred {
+            call_id: call.id.clone(),
+            reason: None,
+        };
+    } else if let Some(at) = step {
+        events.extend(relations.calls().iter().map(|call| lost(call, at)));
+    }
+    events.extend(step.map(|at| Event::from(StepEnd(at))));
+    events.push(TurnEnd { turn, reason }.into());
+    events
+}
+
+fn lost(call: &OpenCall, at: Step) -> Event {
+    let (code, text) = match call.started {
+        true => (code::TOOL_OUTCOME_UNKNOWN, OUTCOME_UNKNOWN),
+        false => (code::TOOL_NOT_STARTED, NOT_STARTED),
+    };
+    let error: ErrorInfo = code::info(code);
+    Event::ToolResult(ToolResult {
+        turn: at.turn,
+        step: at.step,
+        call_id: call.id.clone(),
+        content: Content::text(text),
+        is_error: true,
+        error: Some(error),
+    })
+}
