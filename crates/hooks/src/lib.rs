@@ -26,6 +26,7 @@ pub mod outcome;
 pub mod payload;
 pub mod runner;
 pub mod spill;
+pub mod testing;
 pub mod trace;
 pub mod trust;
 
