@@ -57,14 +57,7 @@ fn read_with(
 }
 
 fn finished() -> Finished {
-    Finished {
-        exit: Exit::Code(0),
-        stdout: Vec::new(),
-        stderr: Vec::new(),
-        duration: std::time::Duration::ZERO,
-        stdin_unread: 0,
-        pipe_held: false,
-    }
+    Finished::new(Exit::Code(0))
 }
 
 fn read(dialect: DialectId, event: &str, code: i32, stdout: &str, stderr: &str) -> Reading {

@@ -28,7 +28,6 @@
 mod group;
 mod launch;
 mod run;
-pub mod shell;
 mod streams;
 mod supervisor;
 
