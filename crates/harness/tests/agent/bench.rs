@@ -21,44 +21,45 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// Nothing here should take long; what takes this long hangs.
-pub const DEADLINE: Duration = Duration::from_secs(30);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
 
 /// The bench and what was seen on it.
-pub struct Bench<M: Model + Clone = Scripted> {
-    pub folder: TempDir,
-    pub faults: FaultLog,
-    pub scope: Scope,
-    pub seams: AgentSeams,
-    pub tool_seams: ToolSeams,
-    pub registry: Registry,
-    pub model: Recorder<M>,
-    pub session: Session,
-    pub seen: Seen,
+pub(crate) struct Bench<M: Model + Clone = Scripted> {
+    /// Kept so that it lives as long as the bench.
+    _folder: TempDir,
+    pub(crate) faults: FaultLog,
+    pub(crate) scope: Scope,
+    pub(crate) seams: AgentSeams,
+    pub(crate) tool_seams: ToolSeams,
+    pub(crate) registry: Registry,
+    pub(crate) model: Recorder<M>,
+    pub(crate) session: Session,
+    pub(crate) seen: Seen,
 }
 
 /// Notes in the order they were made.
 #[derive(Clone, Default)]
-pub struct Seen(Arc<Mutex<Vec<String>>>);
+pub(crate) struct Seen(Arc<Mutex<Vec<String>>>);
 
 impl Seen {
-    pub fn note(&self, what: impl Into<String>) {
+    pub(crate) fn note(&self, what: impl Into<String>) {
         self.0.lock().unwrap().push(what.into());
     }
 
-    pub fn all(&self) -> Vec<String> {
+    pub(crate) fn all(&self) -> Vec<String> {
         self.0.lock().unwrap().clone()
     }
 }
 
 impl Bench {
     /// A bench on which the script `main` is played.
-    pub fn new(turns: impl IntoIterator<Item = Play>) -> Self {
+    pub(crate) fn new(turns: impl IntoIterator<Item = Play>) -> Self {
         Self::with_model(Scripted::new(Scripts::main(turns)))
     }
 }
 
 impl<M: Model + Clone> Bench<M> {
-    pub fn with_model(model: M) -> Self {
+    pub(crate) fn with_model(model: M) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let project = folder.path().canonicalize().unwrap();
         let faults = FaultLog::new();
@@ -71,18 +72,18 @@ impl<M: Model + Clone> Bench<M> {
             tool_seams: ToolSeams::new(&faults),
             session: Session::ephemeral(project),
             model: Recorder::new(model),
-            folder,
+            _folder: folder,
             faults,
             registry,
             seen,
         }
     }
 
-    pub fn project(&self) -> &Path {
+    pub(crate) fn project(&self) -> &Path {
         self.session.project()
     }
 
-    pub fn builder(&self) -> AgentBuilder {
+    pub(crate) fn builder(&self) -> AgentBuilder {
         Agent::builder(self.model.clone(), self.session.clone())
             .mode(Mode::BypassPermissions)
             .tools(self.registry.clone())
@@ -91,12 +92,12 @@ impl<M: Model + Clone> Bench<M> {
     }
 
     /// Builds the agent with everything as it is by default.
-    pub fn agent(&self) -> Agent {
+    pub(crate) fn agent(&self) -> Agent {
         self.builder().build()
     }
 
     /// One prompt from beginning to end.
-    pub async fn run(&self, prompt: &str) -> TurnOutcome {
+    pub(crate) async fn run(&self, prompt: &str) -> TurnOutcome {
         let agent = self.agent();
         let outcome = soon(agent.send(prompt)).await;
         soon(agent.close("test")).await.unwrap();
@@ -104,7 +105,7 @@ impl<M: Model + Clone> Bench<M> {
     }
 
     /// The log's events by name, `context/message` and the like, with what tells them apart.
-    pub fn log(&self) -> Vec<String> {
+    pub(crate) fn log(&self) -> Vec<String> {
         self.session
             .entries()
             .iter()
@@ -113,12 +114,12 @@ impl<M: Model + Clone> Bench<M> {
     }
 
     /// The messages of the n-th request, in brief.
-    pub fn asked(&self, n: usize) -> Vec<String> {
+    pub(crate) fn asked(&self, n: usize) -> Vec<String> {
         shapes(&self.model.requests()[n])
     }
 
     /// What was told to the user as notices.
-    pub fn notices(&self) -> Vec<String> {
+    pub(crate) fn notices(&self) -> Vec<String> {
         let text = |event: &Event| match event {
             Event::Notice(notice) => Some(notice.text.clone()),
             _ => None,
@@ -131,7 +132,7 @@ impl<M: Model + Clone> Bench<M> {
     }
 
     /// Notes what the observers of `agent.events` are told.
-    pub fn watch(&self) {
+    pub(crate) fn watch(&self) {
         let seen = self.seen.clone();
         self.seams.events.on(&self.scope, "watch", move |event| {
             if let Some(note) = told(event) {
@@ -142,14 +143,14 @@ impl<M: Model + Clone> Bench<M> {
 }
 
 /// Awaits something that must not hang.
-pub async fn soon<T>(something: impl Future<Output = T>) -> T {
+pub(crate) async fn soon<T>(something: impl Future<Output = T>) -> T {
     tokio::time::timeout(DEADLINE, something)
         .await
         .unwrap_or_else(|_| panic!("it hangs"))
 }
 
 /// Polls a condition until it holds.
-pub async fn until(condition: impl Fn() -> bool) {
+pub(crate) async fn until(condition: impl Fn() -> bool) {
     soon(async {
         while !condition() {
             tokio::time::sleep(Duration::from_millis(2)).await;
@@ -158,18 +159,18 @@ pub async fn until(condition: impl Fn() -> bool) {
     .await;
 }
 
-pub fn speaker() -> Source {
+pub(crate) fn speaker() -> Source {
     Source::new("test")
 }
 
-pub fn context(text: &str) -> Context {
+pub(crate) fn context(text: &str) -> Context {
     Context {
         source: speaker(),
         text: text.to_owned(),
     }
 }
 
-pub fn halt(when: When) -> Halt {
+pub(crate) fn halt(when: When) -> Halt {
     Halt {
         when,
         reason: Some("enough".to_owned()),
@@ -177,7 +178,7 @@ pub fn halt(when: When) -> Halt {
     }
 }
 
-pub fn stopped() -> TurnEndReason {
+pub(crate) fn stopped() -> TurnEndReason {
     let by = speaker().into();
     TurnEndReason::Stopped {
         reason: Some("enough".to_owned()),
@@ -186,7 +187,7 @@ pub fn stopped() -> TurnEndReason {
 }
 
 /// A call of the probe.
-pub fn probe(say: &str) -> (String, Value) {
+pub(crate) fn probe(say: &str) -> (String, Value) {
     ("Probe".to_owned(), json!({ "say": say }))
 }
 
@@ -205,12 +206,12 @@ fn brief(event: &Event) -> String {
     }
 }
 
-pub fn ending(reason: &TurnEndReason) -> String {
+pub(crate) fn ending(reason: &TurnEndReason) -> String {
     let text = serde_json::to_value(reason).unwrap();
     text["kind"].as_str().unwrap().to_owned()
 }
 
-pub fn shapes(request: &Request) -> Vec<String> {
+pub(crate) fn shapes(request: &Request) -> Vec<String> {
     request
         .messages
         .iter()
@@ -259,13 +260,13 @@ fn told(event: &AgentEvent) -> Option<String> {
 /// A tool that notes when it starts and ends.
 ///
 /// `say` is what it answers; `fail…` fails, `hang…` waits for its signal. `safe` calls may overlap.
-pub struct Probe(pub Seen);
+pub(crate) struct Probe(pub(crate) Seen);
 
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Say {
-    pub say: String,
+pub(crate) struct Say {
+    pub(crate) say: String,
     #[serde(default)]
-    pub safe: bool,
+    pub(crate) safe: bool,
 }
 
 impl Tool for Probe {

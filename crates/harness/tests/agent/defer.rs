@@ -4,8 +4,9 @@ use seamline_harness::model::scripted::{Play, ScriptBlock};
 use seamline_harness::session::event::TurnEndReason;
 use seamline_harness::session::{Place, Session};
 use seamline_harness::tools::PreDecision;
+use seamline_seams::When;
 
-use crate::bench::{Bench, context, probe, soon, speaker};
+use crate::bench::{Bench, context, halt, probe, soon, speaker, stopped};
 
 fn call(say: &str) -> ScriptBlock {
     let (name, input) = probe(say);
@@ -113,4 +114,27 @@ async fn put_off_and_taken_up_by_another_process() {
     let second = soon(agent.resume().unwrap()).await;
     assert_eq!(second.text.as_deref(), Some("done"));
     assert_eq!(bench.seen.all(), ["start later", "end later"]);
+}
+
+/// A turn that is stopped leaves no call open.
+#[tokio::test]
+async fn put_off_and_stopped() {
+    let bench = Bench::new([Play::blocks(["later", "b"].map(call)), Play::text("done")]);
+    put_off(&bench);
+    bench
+        .tool_seams
+        .post
+        .on(&bench.scope, "halt", |_, next| async {
+            Ok(next.run().await?.with_halt(halt(When::AfterBatch)))
+        });
+    let agent = bench.agent();
+    assert_eq!(soon(agent.send("go")).await.end, stopped());
+    assert!(agent.resume().is_none());
+    soon(agent.send("more")).await;
+    let asked = bench.asked(1);
+    assert!(
+        asked[2].contains("put off, and the turn was stopped"),
+        "{asked:?}"
+    );
+    assert_eq!(asked[3], "result b");
 }
