@@ -90,7 +90,7 @@ impl<Q: Question> Answerers<Q> {
         let stop = signal.child_token();
         let _stop = stop.clone().drop_guard();
         let (mut crew, members) = Crew::gather(&self.0, &chain);
-        let calls = members.into_iter().map(|member| {
+        let calls = members.map(|member| {
             let (question, signal) = (question.clone(), stop.child_token());
             member.work(move |listener| listener(question, signal))
         });
@@ -103,7 +103,7 @@ impl<Q: Question> Answerers<Q> {
             }
         };
         stop.cancel();
-        drain(&mut crew, &mut calls, Self::GRACE).await;
+        drain(crew, calls, Self::GRACE).await;
         outcome
     }
 
@@ -118,6 +118,7 @@ impl<Q: Question> Answerers<Q> {
     }
 }
 
+/// A listener's place and, unless it faulted, its answer.
 type Call<A> = (usize, Option<Option<A>>);
 
 async fn first_answer<Q: Question>(
@@ -126,7 +127,7 @@ async fn first_answer<Q: Question>(
 ) -> Asked<Q::Answer> {
     while let Some((position, answer)) = calls.next().await {
         let by = crew.finished(position);
-        if let Some(Some(answer)) = answer {
+        if let (Some(by), Some(Some(answer))) = (by, answer) {
             return Asked::Answered { answer, by };
         }
     }
@@ -134,8 +135,8 @@ async fn first_answer<Q: Question>(
 }
 
 async fn drain<Q: Question>(
-    crew: &mut Crew<Listen<Q>>,
-    calls: &mut FuturesUnordered<impl Future<Output = Call<Q::Answer>>>,
+    mut crew: Crew<Listen<Q>>,
+    mut calls: FuturesUnordered<impl Future<Output = Call<Q::Answer>>>,
     grace: Duration,
 ) {
     if calls.is_empty() {

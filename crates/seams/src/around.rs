@@ -8,7 +8,7 @@ use std::sync::Arc;
 use futures_util::future::{BoxFuture, Either, select};
 
 use crate::chain::{CORE, Run};
-use crate::contain::{contained_async, listen};
+use crate::contain::contained_async;
 use crate::table::{Level, Place};
 use crate::{BoxError, Fault, FaultKind, FaultLog, Listener, Name, Registration, Scope, Signal};
 
@@ -18,7 +18,7 @@ pub trait Wrap: Send + Sync + 'static {
     const NAME: &'static str;
     /// What listeners are told, and cannot change. Cloned once per listener, so keep it cheap.
     type Event: Clone + Send + Sync + 'static;
-    /// What the work ends in; a fault is one of its failures.
+    /// What the work ends in; a fault is one of its failures. `Result<T, Fault>` will do.
     type Outcome: From<Fault> + Send + 'static;
 }
 
@@ -183,8 +183,7 @@ async fn further_in<S: Wrap>(
         signal: signal.clone(),
         core,
     };
-    let call = listen(&pass, || listener(event, signal, inner));
-    let outcome = match run.watched(pass.name(), call).await {
+    let outcome = match run.listen(&pass, || listener(event, signal, inner)).await {
         Ok(Ok(outcome)) => run.settle(outcome),
         Ok(Err(error)) => Err(run.fail_with(pass.name(), error)),
         Err(kind) => Err(run.fail(pass.name(), kind)),
@@ -198,12 +197,13 @@ async fn at_core<S: Wrap>(
     signal: Signal,
     core: Core<S>,
 ) -> S::Outcome {
-    let call = contained_async(|| core(event, signal));
-    run.watched(&CORE, call).await.unwrap_or_else(|text| {
-        let fault = Fault::new(S::NAME, CORE, FaultKind::Panic(text));
-        run.level.faults.record(fault.clone());
-        fault.into()
-    })
+    run.core(|| core(event, signal))
+        .await
+        .unwrap_or_else(|text| {
+            let fault = Fault::new(S::NAME, CORE, FaultKind::Panic(text));
+            run.level.faults.record(fault.clone());
+            fault.into()
+        })
 }
 
 /// Runs `body` under a signal that is cancelled by whichever of the two is first.

@@ -1,11 +1,13 @@
 //! One walk down a chain: what `Waterfall` and `Around` have in common.
 
-use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::scope::Pass;
+use futures_util::future::BoxFuture;
+
+use crate::contain::{Call, contained_async};
+use crate::scope::{Gate, Pass};
 use crate::table::{Chain, Level};
 use crate::{BoxError, Fault, FaultKind, Name};
 
@@ -35,7 +37,7 @@ impl<L: ?Sized + Send + Sync + 'static> Run<L> {
     }
 
     /// The next listener at or after `position` that lets us in, and the position after it.
-    pub(crate) fn admit(&self, position: usize) -> Option<(&L, Pass, usize)> {
+    pub(crate) fn admit(&self, position: usize) -> Option<(&L, Pass<&Gate>, usize)> {
         let rest = self.chain.iter().zip(1..).skip(position);
         rest.filter_map(|(entry, next)| Some((&*entry.listener, entry.gate.enter()?, next)))
             .next()
@@ -83,21 +85,41 @@ impl<L: ?Sized + Send + Sync + 'static> Run<L> {
         Ending(Arc::clone(self))
     }
 
-    /// Awaits `future`, which stands for `name`; records it if it is dropped half-way.
-    pub(crate) async fn watched<F: Future>(&self, name: &Name, future: F) -> F::Output {
+    /// Calls a listener; records it if the call is dropped half-way.
+    pub(crate) async fn listen<T>(
+        &self,
+        pass: &Pass<&Gate>,
+        start: impl FnOnce() -> BoxFuture<'static, T>,
+    ) -> Result<T, FaultKind> {
         let mut watch = Watch {
             run: self,
-            name,
+            name: pass.name(),
             done: false,
         };
-        let mut future = pin!(future);
-        let output = poll_fn(|cx| {
-            self.dropping.store(false, Ordering::Relaxed);
-            future.as_mut().poll(cx)
+        let mut start = Some(start);
+        let mut call = Call::new(pass);
+        let result = poll_fn(|cx| {
+            watch.alive();
+            call.poll(&mut start, cx)
         });
-        let output = output.await;
+        let result = result.await;
         watch.done = true;
-        output
+        result
+    }
+
+    /// Awaits the built-in default at the end of the chain; records it if it is dropped half-way.
+    pub(crate) async fn core<T>(
+        &self,
+        start: impl FnOnce() -> BoxFuture<'static, T>,
+    ) -> Result<T, String> {
+        let mut watch = Watch {
+            run: self,
+            name: &CORE,
+            done: false,
+        };
+        let result = contained_async(start).await;
+        watch.done = true;
+        result
     }
 }
 
@@ -115,6 +137,13 @@ struct Watch<'a, L: ?Sized> {
     run: &'a Run<L>,
     name: &'a Name,
     done: bool,
+}
+
+impl<L: ?Sized> Watch<'_, L> {
+    /// Whatever was dropped before this moment, the rest lives on.
+    fn alive(&self) {
+        self.run.dropping.store(false, Ordering::Relaxed);
+    }
 }
 
 impl<L: ?Sized> Drop for Watch<'_, L> {

@@ -4,7 +4,8 @@
 //! costs a trip through the scheduler.
 
 use std::any::Any;
-use std::future::Future;
+use std::borrow::Borrow;
+use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -14,7 +15,7 @@ use futures_util::future::BoxFuture;
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
 use crate::FaultKind;
-use crate::scope::Pass;
+use crate::scope::{Gate, Pass};
 
 /// Runs `f`; a panic becomes its message.
 pub(crate) fn contained<T>(f: impl FnOnce() -> T) -> Result<T, String> {
@@ -31,26 +32,65 @@ pub(crate) async fn contained_async<F: Future>(f: impl FnOnce() -> F) -> Result<
 
 /// Awaits what a listener starts, under its pass: panics are contained, and when the listener's
 /// scope runs out of patience the future is dropped.
-pub(crate) async fn listen<T>(
-    pass: &Pass,
+pub(crate) async fn listen<T, G: Borrow<Gate>>(
+    pass: &Pass<G>,
     start: impl FnOnce() -> BoxFuture<'static, T>,
 ) -> Result<T, FaultKind> {
-    let future = pass.within(|| contained(start)).map_err(FaultKind::Panic)?;
-    Contained {
-        future: Some(future),
-        pass,
-        evicted: None,
-    }
-    .await
+    let mut start = Some(start);
+    let mut call = Call::new(pass);
+    poll_fn(|cx| call.poll(&mut start, cx)).await
 }
 
-struct Contained<'a, T> {
+/// One call of one listener, from before it starts until its future is dropped.
+pub(crate) struct Call<'a, T, G: Borrow<Gate>> {
     future: Option<BoxFuture<'static, T>>,
-    pass: &'a Pass,
+    pass: &'a Pass<G>,
     evicted: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
 }
 
-impl<T> Contained<'_, T> {
+impl<'a, T, G: Borrow<Gate>> Call<'a, T, G> {
+    pub(crate) fn new(pass: &'a Pass<G>) -> Self {
+        Self {
+            future: None,
+            pass,
+            evicted: None,
+        }
+    }
+
+    /// Polls the listener's future, which the first poll starts.
+    pub(crate) fn poll(
+        &mut self,
+        start: &mut Option<impl FnOnce() -> BoxFuture<'static, T>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<T, FaultKind>> {
+        let future = &mut self.future;
+        let poll = || {
+            if let Some(start) = start.take() {
+                *future = Some(start());
+            }
+            let polled = future
+                .as_mut()
+                .map_or(Poll::Pending, |future| future.as_mut().poll(cx));
+            if polled.is_ready() {
+                // Its destructor is the listener's code, too.
+                *future = None;
+            }
+            polled
+        };
+        match self.pass.within(|| contained(poll)) {
+            Ok(Poll::Ready(value)) => Poll::Ready(Ok(value)),
+            Ok(Poll::Pending) if self.is_evicted(cx) => {
+                Poll::Ready(self.close().and(Err(FaultKind::Overdue)))
+            }
+            Ok(Poll::Pending) => Poll::Pending,
+            Err(text) => {
+                // Of two panics the first is the one to report.
+                let _ = self.close();
+                Poll::Ready(Err(FaultKind::Panic(text)))
+            }
+        }
+    }
+
     /// Drops the listener's future where a panicking destructor does no harm.
     fn close(&mut self) -> Result<(), FaultKind> {
         let future = self.future.take();
@@ -60,7 +100,7 @@ impl<T> Contained<'_, T> {
     }
 
     /// Only a listener that suspends pays for being evictable.
-    fn evicted(&mut self, cx: &mut Context<'_>) -> bool {
+    fn is_evicted(&mut self, cx: &mut Context<'_>) -> bool {
         let pass = self.pass;
         self.evicted
             .get_or_insert_with(|| Box::pin(pass.evicted()))
@@ -70,33 +110,10 @@ impl<T> Contained<'_, T> {
     }
 }
 
-impl<T> Future for Contained<'_, T> {
-    type Output = Result<T, FaultKind>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.get_mut();
-        let Some(future) = this.future.as_mut() else {
-            return Poll::Pending;
-        };
-        match this.pass.within(|| contained(|| future.as_mut().poll(cx))) {
-            Ok(Poll::Ready(value)) => Poll::Ready(this.close().map(|()| value)),
-            Ok(Poll::Pending) if this.evicted(cx) => {
-                Poll::Ready(this.close().and(Err(FaultKind::Overdue)))
-            }
-            Ok(Poll::Pending) => Poll::Pending,
-            Err(text) => {
-                // The first panic is the one to report.
-                let _ = this.close();
-                Poll::Ready(Err(FaultKind::Panic(text)))
-            }
-        }
-    }
-}
-
-impl<T> Drop for Contained<'_, T> {
+impl<T, G: Borrow<Gate>> Drop for Call<'_, T, G> {
     fn drop(&mut self) {
         if self.future.is_some() {
-            // Nobody is left to tell; the caller records the drop itself.
+            // Nobody is left to tell; whoever watches the call records that it was dropped.
             let _ = self.close();
         }
     }

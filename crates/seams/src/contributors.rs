@@ -75,8 +75,8 @@ impl<E: Clone + Send + Sync + 'static, C: Send + 'static> Contributors<E, C> {
             };
         };
         let (mut crew, members) = Crew::gather(&self.0, &chain);
-        let mut ready: Vec<_> = members.iter().map(|_| None).collect();
-        let calls = members.into_iter().map(|member| {
+        let mut ready: Vec<_> = chain.iter().map(|_| None).collect();
+        let calls = members.map(|member| {
             let event = event.clone();
             member.work(move |listener| listener(event))
         });
@@ -84,8 +84,8 @@ impl<E: Clone + Send + Sync + 'static, C: Send + 'static> Contributors<E, C> {
         let in_time = async {
             while let Some((position, result)) = calls.next().await {
                 let name = crew.finished(position);
-                if let (Some(slot), Some(result)) = (ready.get_mut(position), result) {
-                    *slot = Some((name, result));
+                if let Some(slot) = ready.get_mut(position) {
+                    *slot = name.zip(result);
                 }
             }
         };
@@ -146,8 +146,8 @@ impl<C: Send + 'static> Late<C> {
         let crew = self.crew.as_mut()?;
         while let Some((position, result)) = self.arrivals.recv().await {
             let name = crew.finished(position);
-            if let Some(result) = result {
-                return Some((name, result));
+            if let Some(result) = name.zip(result) {
+                return Some(result);
             }
         }
         None
@@ -168,12 +168,12 @@ impl<C: Send + 'static> Late<C> {
 
 /// A crew whose listener type is of no interest any more.
 trait Waiting: Send + Sync {
-    fn finished(&mut self, position: usize) -> Name;
+    fn finished(&mut self, position: usize) -> Option<Name>;
     fn names(&self) -> Vec<Name>;
 }
 
 impl<L: ?Sized + Send + Sync + 'static> Waiting for Crew<L> {
-    fn finished(&mut self, position: usize) -> Name {
+    fn finished(&mut self, position: usize) -> Option<Name> {
         Crew::finished(self, position)
     }
 
@@ -184,6 +184,10 @@ impl<L: ?Sized + Send + Sync + 'static> Waiting for Crew<L> {
 
 impl<C: Send + 'static> Drop for Late<C> {
     fn drop(&mut self) {
+        // What has arrived was not cut off, only not fetched.
+        while let (Some(crew), Ok((position, _))) = (&mut self.crew, self.arrivals.try_recv()) {
+            crew.finished(position);
+        }
         if let Some(task) = &self.task {
             task.abort();
         }

@@ -5,67 +5,77 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 
 use crate::contain::listen;
-use crate::scope::Pass;
 use crate::table::{Chain, Entry, Level};
 use crate::{FaultKind, Name};
 
-/// Who of those that were asked has not finished. Dropped before all have, it records that they
-/// were cut off: one fault, with all their names.
+/// Everybody who was called at once, and who of them has not finished. Dropped before all have,
+/// it records that they were cut off: one fault, with all their names.
 pub(crate) struct Crew<L: ?Sized + Send + Sync + 'static> {
     level: Arc<Level<L>>,
-    waiting: Vec<Option<Name>>,
+    called: Vec<Called>,
 }
 
-/// One listener let in, ready to be called.
+struct Called {
+    name: Name,
+    finished: bool,
+}
+
+/// One of those called.
 pub(crate) struct Member<L: ?Sized + Send + Sync + 'static> {
     level: Arc<Level<L>>,
     entry: Arc<Entry<L>>,
-    pass: Pass,
-    /// Its place among those asked, in registration order.
+    /// Its place in registration order.
     position: usize,
 }
 
 impl<L: ?Sized + Send + Sync + 'static> Crew<L> {
-    /// Everyone in the chain who lets us in.
-    pub(crate) fn gather(level: &Arc<Level<L>>, chain: &Chain<L>) -> (Self, Vec<Member<L>>) {
-        let entered = chain
-            .iter()
-            .filter_map(|entry| Some((entry, entry.gate.enter()?)));
-        let member = |(position, (entry, pass)): (usize, (&Arc<Entry<L>>, Pass))| Member {
-            level: Arc::clone(level),
-            entry: Arc::clone(entry),
-            pass,
-            position,
-        };
-        let members: Vec<_> = entered.enumerate().map(member).collect();
-        let waiting = members
-            .iter()
-            .map(|member| Some(member.pass.name().clone()))
-            .collect();
+    /// Everyone in the chain, still to be called.
+    pub(crate) fn gather(
+        level: &Arc<Level<L>>,
+        chain: &Chain<L>,
+    ) -> (Self, impl Iterator<Item = Member<L>>) {
+        let name = |entry: &Arc<Entry<L>>| entry.gate.name().clone();
+        let called = chain.iter().map(|entry| Called {
+            name: name(entry),
+            finished: false,
+        });
+        let members = chain.iter().zip(0..).map(|(entry, position)| {
+            let (level, entry) = (Arc::clone(level), Arc::clone(entry));
+            Member {
+                level,
+                entry,
+                position,
+            }
+        });
         (
             Self {
                 level: Arc::clone(level),
-                waiting,
+                called: called.collect(),
             },
             members,
         )
     }
 
     /// Strikes a finished listener off and returns its name.
-    pub(crate) fn finished(&mut self, position: usize) -> Name {
-        let name = self.waiting.get_mut(position).and_then(Option::take);
-        name.unwrap_or(Name::from_static("?"))
+    pub(crate) fn finished(&mut self, position: usize) -> Option<Name> {
+        let called = self.called.get_mut(position)?;
+        called.finished = true;
+        Some(called.name.clone())
     }
 
     /// Those who have not finished, in registration order.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = &Name> {
-        self.waiting.iter().flatten()
+        self.called
+            .iter()
+            .filter(|called| !called.finished)
+            .map(|called| &called.name)
     }
 
     /// Gives up on those who have not finished: one fault each.
-    pub(crate) fn give_up(&mut self) {
-        for name in self.waiting.drain(..).flatten() {
-            self.level.record(&name, FaultKind::Overdue);
+    pub(crate) fn give_up(mut self) {
+        let called = std::mem::take(&mut self.called);
+        for called in called.iter().filter(|called| !called.finished) {
+            self.level.record(&called.name, FaultKind::Overdue);
         }
     }
 }
@@ -81,7 +91,8 @@ impl<L: ?Sized + Send + Sync + 'static> Drop for Crew<L> {
 }
 
 impl<L: ?Sized + Send + Sync + 'static> Member<L> {
-    /// Calls the listener; a fault is recorded and counts as no result.
+    /// Calls the listener. No result if it is not to be called any more, or if it faults, which
+    /// is recorded.
     pub(crate) async fn work<T>(
         self,
         call: impl FnOnce(&L) -> BoxFuture<'static, T>,
@@ -89,9 +100,11 @@ impl<L: ?Sized + Send + Sync + 'static> Member<L> {
         let Self {
             level,
             entry,
-            pass,
             position,
         } = self;
+        let Some(pass) = entry.gate.enter() else {
+            return (position, None);
+        };
         let result = listen(&pass, || call(&entry.listener)).await;
         let result = result.map_err(|kind| level.record(pass.name(), kind));
         (position, result.ok())

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 
 use crate::chain::{CORE, Run};
-use crate::contain::{contained_async, listen};
+use crate::contain::contained_async;
 use crate::table::{Level, Place};
 use crate::{BoxError, Fault, FaultKind, FaultLog, Listener, Name, Registration, Reply, Scope};
 
@@ -171,9 +171,7 @@ impl<S: Policy> Next<S> {
             event: event.clone(),
             core,
         };
-        let call = listen(&pass, || listener(event, next));
-        let answer = run.watched(pass.name(), call).await;
-        match answer {
+        match run.listen(&pass, || listener(event, next)).await {
             Ok(Ok(reply)) => run.settle(reply),
             Ok(Err(error)) => Err(run.fail_with(pass.name(), error)),
             Err(kind) => Err(run.fail(pass.name(), kind)),
@@ -197,8 +195,7 @@ async fn at_core<S: Policy>(
     event: S::Event,
     core: Core<S>,
 ) -> Result<Reply<S::Decision>, Fault> {
-    let answer = run.watched(&CORE, contained_async(|| core(event))).await;
-    match answer {
+    match run.core(|| core(event)).await {
         Ok(reply) => run.settle(reply),
         Err(text) => Err(run.fail(&CORE, FaultKind::Panic(text))),
     }

@@ -1,5 +1,6 @@
 //! The entry check: look, take the token, look again.
 
+use std::borrow::Borrow;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -32,9 +33,9 @@ pub(crate) struct Keeper {
 }
 
 /// The right to call through a gate, held until the call is over and its future dropped.
-pub(crate) struct Pass {
-    gate: Arc<Gate>,
-}
+///
+/// `G` is how it holds the gate: borrowed in a dispatch, shared in spawned work.
+pub(crate) struct Pass<G: Borrow<Gate>>(G);
 
 thread_local! {
     /// The gates whose calls are being polled on this thread, outermost first.
@@ -61,15 +62,31 @@ impl Gate {
     }
 
     /// Lets a caller in, unless the gate is closed.
-    pub(crate) fn enter(self: &Arc<Self>) -> Option<Pass> {
-        if self.is_closed() {
+    pub(crate) fn enter(&self) -> Option<Pass<&Self>> {
+        Self::enter_as(self)
+    }
+
+    /// The same with a pass that may outlive the borrow.
+    pub(crate) fn enter_owned(self: &Arc<Self>) -> Option<Pass<Arc<Self>>> {
+        Self::enter_as(Arc::clone(self))
+    }
+
+    fn enter_as<G: Borrow<Self>>(held: G) -> Option<Pass<G>> {
+        // Look: most of those who come too late are turned away without touching the counter.
+        if held.borrow().is_closed() {
             return None;
         }
-        self.active.fetch_add(1, Ordering::SeqCst);
-        let pass = Pass {
-            gate: Arc::clone(self),
-        };
-        (!self.is_closed()).then_some(pass)
+        #[cfg(test)]
+        super::tests::between_the_looks();
+        // Take the token.
+        held.borrow().active.fetch_add(1, Ordering::SeqCst);
+        let pass = Pass(held);
+        // Look again: a disposer that closed the gate in between may not have seen the token.
+        #[cfg(test)]
+        if super::tests::second_look_removed() {
+            return Some(pass);
+        }
+        (!pass.gate().is_closed()).then_some(pass)
     }
 
     pub(crate) fn close(&self) {
@@ -87,40 +104,50 @@ impl Gate {
     /// Whether nobody is inside but, perhaps, the caller of this very function.
     pub(crate) fn is_quiet(&self) -> bool {
         let this: *const Self = self;
-        let own = INSIDE.with_borrow(|inside| inside.iter().filter(|gate| **gate == this).count());
+        let count = |inside: &RefCell<Vec<*const Self>>| {
+            inside.borrow().iter().filter(|gate| **gate == this).count()
+        };
+        let own = INSIDE.try_with(count).unwrap_or(0);
         self.active.load(Ordering::SeqCst) <= own
     }
 }
 
-impl Pass {
-    /// Runs `f` with this thread marked as being inside the gate.
+impl<G: Borrow<Gate>> Pass<G> {
+    fn gate(&self) -> &Gate {
+        self.0.borrow()
+    }
+
+    /// Runs `f` with this thread marked as being inside the gate. (While the thread is being torn
+    /// down there is nothing to mark, and nobody left to ask.)
     pub(crate) fn within<T>(&self, f: impl FnOnce() -> T) -> T {
         struct Mark;
         impl Drop for Mark {
             fn drop(&mut self) {
-                INSIDE.with_borrow_mut(Vec::pop);
+                let _ = INSIDE.try_with(|inside| inside.borrow_mut().pop());
             }
         }
-        INSIDE.with_borrow_mut(|inside| inside.push(Arc::as_ptr(&self.gate)));
+        let gate = std::ptr::from_ref(self.gate());
+        let _ = INSIDE.try_with(|inside| inside.borrow_mut().push(gate));
         let _mark = Mark;
         f()
     }
 
     /// Completes when the scope no longer waits for this call.
     pub(crate) fn evicted(&self) -> WaitForCancellationFutureOwned {
-        self.gate.keeper.evict.clone().cancelled_owned()
+        self.gate().keeper.evict.clone().cancelled_owned()
     }
 
     pub(crate) fn name(&self) -> &Name {
-        &self.gate.name
+        &self.gate().name
     }
 }
 
-impl Drop for Pass {
+impl<G: Borrow<Gate>> Drop for Pass<G> {
     fn drop(&mut self) {
-        self.gate.active.fetch_sub(1, Ordering::SeqCst);
-        if self.gate.is_closed() {
-            self.gate.keeper.left.notify_waiters();
+        let gate = self.gate();
+        gate.active.fetch_sub(1, Ordering::SeqCst);
+        if gate.is_closed() {
+            gate.keeper.left.notify_waiters();
         }
     }
 }

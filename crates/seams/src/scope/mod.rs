@@ -1,6 +1,8 @@
 //! Scopes: who owns what was registered and spawned, and how it ends.
 
 mod gate;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::future::Future;
@@ -123,7 +125,7 @@ impl Scope {
             return self.record(FaultKind::Refused("no tokio runtime here".to_owned()));
         };
         let mut pass = None;
-        let held = self.hold(self.path().clone(), None, |gate| pass = gate.enter());
+        let held = self.hold(self.path().clone(), None, |gate| pass = gate.enter_owned());
         let (Some(held), Some(pass)) = (held, pass) else {
             return self.record(FaultKind::Refused("the scope is disposed".to_owned()));
         };
