@@ -15,7 +15,7 @@ fn write(value: &Value, out: &mut String) {
     match value {
         Value::String(text) => string(text, out),
         Value::Array(items) => {
-            list('[', ']', items.iter(), out, |item, out| write(item, out));
+            list('[', ']', items.iter(), out, write);
         }
         Value::Object(map) => list('{', '}', map.iter(), out, |(key, value), out| {
             string(key, out);

@@ -4,7 +4,8 @@
 //! scales all of its sleeps, and with them the timeouts, so that the longest takes 1.5 seconds:
 //! whatever timed out still times out, and in the same order. Configured timeouts never go below
 //! 0.4 seconds, so that a busy machine does not time out what should not. A case whose sleeps are
-//! short already is played as it is.
+//! short already is played as it is. Where nothing but the sleeps gives the order of finishing,
+//! short ones are stretched ([`Pace::of_order`]).
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -22,7 +23,7 @@ pub const CHILD_SLEEP: f64 = 61.0;
 /// Names the scale to the recorder and to the `sleep` of the hooks' `PATH`.
 pub const VARIABLE: &str = "CONFORMANCE_PACE";
 
-/// What sleeps and timeouts are multiplied with; at most 1.
+/// What sleeps and timeouts are multiplied with.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pace(f64);
 
@@ -30,15 +31,22 @@ impl Pace {
     /// The pace of a case whose configuration (commands, files, behaviour) is in `parts`.
     #[must_use]
     pub fn of(parts: &[&Value]) -> Self {
-        let mut found = Found::default();
-        for part in parts {
-            found.look(part);
-        }
+        let found = Found::of(parts);
         let scale = found.longest.map_or(1.0, |longest| LONGEST / longest);
         let least = found
             .shortest_timeout
             .map_or(0.0, |shortest| SHORTEST_TIMEOUT / shortest);
         Self(scale.max(least).min(1.0))
+    }
+
+    /// The same for a case whose hooks finish in order only because some of them sleep: its longest
+    /// sleep takes 1.5 seconds, also when it was shorter.
+    #[must_use]
+    pub fn of_order(parts: &[&Value]) -> Self {
+        match Found::of(parts).longest {
+            Some(longest) if longest < LONGEST => Self(LONGEST / longest),
+            _ => Self::of(parts),
+        }
     }
 
     /// The pace of an environment, 1 when it names none.
@@ -57,7 +65,7 @@ impl Pace {
     /// Whether anything is scaled.
     #[must_use]
     pub fn scales(self) -> bool {
-        self.0 < 1.0
+        (self.0 - 1.0).abs() > f64::EPSILON
     }
 
     /// A time of the case as it is waited for here. Negative times are none.
@@ -94,11 +102,27 @@ struct Found {
 }
 
 impl Found {
+    fn of(parts: &[&Value]) -> Self {
+        let mut found = Self::default();
+        for part in parts {
+            found.look(part);
+        }
+        found
+    }
+
     fn look(&mut self, value: &Value) {
         match value {
             Value::String(text) => literal_sleeps(text).for_each(|s| self.sleep(s)),
             Value::Array(items) => items.iter().for_each(|item| self.look(item)),
-            Value::Object(map) => map.iter().for_each(|(key, value)| self.field(key, value)),
+            Value::Object(map) => {
+                let child = map
+                    .get("child")
+                    .is_some_and(|child| child != &Value::Bool(false));
+                if child && !map.contains_key("child_sleep") {
+                    self.sleep(CHILD_SLEEP);
+                }
+                map.iter().for_each(|(key, value)| self.field(key, value));
+            }
             _ => {}
         }
     }
@@ -112,13 +136,12 @@ impl Found {
                         .map_or(seconds, |shortest| shortest.min(seconds)),
                 );
             }
-            ("child", None) if value != &Value::Bool(false) => self.sleep(CHILD_SLEEP),
             _ => self.look(value),
         }
     }
 
     fn sleep(&mut self, seconds: f64) {
-        if seconds > LONGEST {
+        if seconds > 0.0 {
             self.longest = Some(self.longest.map_or(seconds, |longest| longest.max(seconds)));
         }
     }
@@ -151,6 +174,16 @@ mod tests {
     fn short_sleeps_are_played_as_they_are() {
         let part = json!({"A": {"sleep": 0.4}, "command": "sleep .3; true"});
         assert!(!Pace::of(&[&part]).scales());
+    }
+
+    #[test]
+    fn sleeps_that_give_the_order_are_stretched() {
+        let part = json!({"command": "sleep .3; true"});
+        let pace = Pace::of_order(&[&part]);
+        assert!((pace.scaled(0.3).as_secs_f64() - LONGEST).abs() < 1e-6);
+        assert!(!Pace::of_order(&[&json!({})]).scales());
+        let long = json!({"command": "sleep 9"});
+        assert_eq!(Pace::of_order(&[&long]), Pace::of(&[&long]));
     }
 
     #[test]

@@ -25,6 +25,8 @@ use crate::pace::{CHILD_SLEEP, Pace};
 
 /// The folder below `$CASE_DIR` that belongs to the recorder and the runner.
 pub const NOTES: &str = ".notes";
+/// The variable with the number of the round a hook runs in.
+pub const ROUND: &str = "CONFORMANCE_ROUND";
 /// How long a recorder waits for those before it.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How often it looks.
@@ -120,6 +122,10 @@ struct Steps {
     name: String,
     behaviour: Map<String, Value>,
     pace: Pace,
+    /// The number of the round.
+    number: String,
+    /// Its order, when it has one.
+    round: Value,
 }
 
 impl Steps {
@@ -132,11 +138,16 @@ impl Steps {
             one => one,
         };
         let behaviour = behaviour.as_object().cloned().unwrap_or_default();
+        let number = std::env::var(ROUND).unwrap_or_default();
+        let round = read_json(&notes.join(format!("round-{number}.json")));
+        let (name, pace) = (name.to_owned(), Pace::from_env());
         Self {
             notes,
-            name: name.to_owned(),
+            name,
             behaviour,
-            pace: Pace::from_env(),
+            pace,
+            number,
+            round,
         }
     }
 
@@ -180,8 +191,7 @@ impl Steps {
 
     /// Keeps what was read, for the runner to compare.
     fn note(&self, input: &[u8]) {
-        let round = read_json(&self.notes.join("round.json"));
-        let note = json!({"name": self.name, "round": round.get("round"),
+        let note = json!({"name": self.name, "round": self.number,
             "stdin": String::from_utf8_lossy(input)});
         let file = self.notes.join(format!("read-{}.json", std::process::id()));
         let _ = fs::write(file, note.to_string());
@@ -226,8 +236,8 @@ impl Steps {
 
     /// Waits until everyone before us in this round's order has finished and is gone.
     fn wait_for_turn(&self) {
-        let round = read_json(&self.notes.join("round.json"));
-        let order = round
+        let order = self
+            .round
             .get("order")
             .and_then(Value::as_array)
             .cloned()
@@ -241,10 +251,13 @@ impl Steps {
             return;
         }
         let deadline = Instant::now() + PATIENCE;
-        let number = round.get("round").and_then(Value::as_u64).unwrap_or(0);
-        let runner = round.get("runner").and_then(Value::as_i64).unwrap_or(0);
+        let runner = self
+            .round
+            .get("runner")
+            .and_then(Value::as_i64)
+            .unwrap_or(0);
         for name in before {
-            let file = self.notes.join(format!("done-{number}-{name}.json"));
+            let file = self.notes.join(format!("done-{}-{name}.json", self.number));
             while !is_gone(&read_json(&file), runner) && Instant::now() < deadline {
                 std::thread::sleep(LOOK);
             }
@@ -255,11 +268,11 @@ impl Steps {
 
     /// Says that this recorder has written everything, and who it is.
     fn finished(&self) {
-        let round = read_json(&self.notes.join("round.json"));
-        let number = round.get("round").and_then(Value::as_u64).unwrap_or(0);
         let parent = getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
         let note = json!({"pid": std::process::id(), "parent": parent});
-        let file = self.notes.join(format!("done-{number}-{}.json", self.name));
+        let file = self
+            .notes
+            .join(format!("done-{}-{}.json", self.number, self.name));
         let whole = self.notes.join(format!("part-{}.json", std::process::id()));
         let _ = fs::write(&whole, note.to_string()).and_then(|()| fs::rename(&whole, file));
     }

@@ -78,7 +78,7 @@ pub struct ClaudeCase {
     /// What to compare.
     pub expect: Expect,
     #[serde(flatten)]
-    extra: BTreeMap<String, Value>,
+    pub(crate) extra: BTreeMap<String, Value>,
 }
 
 /// One payload as a hook read it.
@@ -111,7 +111,7 @@ pub struct Invocation {
     /// Whether the settings file is written again.
     pub writes_settings: Option<bool>,
     #[serde(flatten)]
-    extra: BTreeMap<String, Value>,
+    pub(crate) extra: BTreeMap<String, Value>,
 }
 
 /// Fields that describe a row to people and change nothing in how it is played.

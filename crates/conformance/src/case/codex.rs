@@ -77,7 +77,7 @@ pub struct CodexCase {
     /// What to compare.
     pub expect: Expect,
     #[serde(flatten)]
-    extra: BTreeMap<String, Value>,
+    pub(crate) extra: BTreeMap<String, Value>,
 }
 
 impl Default for CodexCase {

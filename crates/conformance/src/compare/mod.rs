@@ -64,15 +64,15 @@ fn word(entered: bool) -> &'static str {
 fn prompts(expect: &Expect, seen: &Observed) -> Vec<Mismatch> {
     let got: Vec<&str> = seen.prompts.iter().map(|entered| word(*entered)).collect();
     let mut found = Vec::new();
-    if let (Some(first), Some(expected)) = (got.first(), &expect.prompt) {
-        if first != expected {
-            found.push(Mismatch::new("prompt", expected.as_str(), *first));
-        }
+    if let (Some(first), Some(expected)) = (got.first(), &expect.prompt)
+        && first != expected
+    {
+        found.push(Mismatch::new("prompt", expected.as_str(), *first));
     }
-    if let Some(expected) = expect.prompts.as_ref().filter(|_| !got.is_empty()) {
-        if got != *expected {
-            found.push(Mismatch::new("prompts", expected.clone(), json!(got)));
-        }
+    if let Some(expected) = expect.prompts.as_ref().filter(|_| !got.is_empty())
+        && got != *expected
+    {
+        found.push(Mismatch::new("prompts", expected.clone(), json!(got)));
     }
     found
 }
@@ -81,15 +81,15 @@ fn turns(expect: &Expect, seen: &Observed) -> Vec<Mismatch> {
     let mut found = Vec::new();
     // An error of the model is no outcome of a hook.
     let expected = expect.turn.as_deref().filter(|turn| *turn != "error");
-    if let (Some(expected), Some(got)) = (expected, seen.turn) {
-        if expected != got {
-            found.push(Mismatch::new("turn", expected, got));
-        }
+    if let (Some(expected), Some(got)) = (expected, seen.turn)
+        && expected != got
+    {
+        found.push(Mismatch::new("turn", expected, got));
     }
-    if let (Some(expected), Some(got)) = (&expect.turns, &seen.turns) {
-        if expected != got {
-            found.push(Mismatch::new("turns", expected.clone(), json!(got)));
-        }
+    if let (Some(expected), Some(got)) = (&expect.turns, &seen.turns)
+        && expected != got
+    {
+        found.push(Mismatch::new("turns", expected.clone(), json!(got)));
     }
     found
 }

@@ -9,7 +9,6 @@
 
 mod claude;
 mod codex;
-mod codex_calls;
 
 use std::future::Future;
 

@@ -100,13 +100,13 @@ impl Stage {
                 "managed settings have no folder that a test may choose: {managed}"
             )));
         }
-        if !case.files.contains_key(SETTINGS) {
-            if let Some(text) = settings(case) {
-                self.write(
-                    &self.project.join(SETTINGS),
-                    &self.names.fill_value(&text).to_string(),
-                )?;
-            }
+        if !case.files.contains_key(SETTINGS)
+            && let Some(text) = settings(case)
+        {
+            self.write(
+                &self.project.join(SETTINGS),
+                &self.names.fill_value(&text).to_string(),
+            )?;
         }
         for (folder, files) in [(&self.project, &case.files), (&self.home, &case.home_files)] {
             for (path, text) in files {

@@ -17,7 +17,10 @@ impl Stage {
     /// When a file cannot be written, or the case needs something the runner does not do.
     pub fn codex(case: &CodexCase, bench: &Bench) -> Result<Self, StageError> {
         // The configured timeouts of a discovery row are compared, and nothing in it sleeps.
-        let pace = Pace::of(&[&case.hooks_json]);
+        let pace = match case.order.is_empty() {
+            true => Pace::of(&[&case.hooks_json]),
+            false => Pace::of_order(&[&case.hooks_json]),
+        };
         let mut stage = Self::new("proj", "home", pace)?;
         stage.name_codex(case);
         stage.codex_env(case, bench);

@@ -15,7 +15,7 @@ use crate::json::python_dumps;
 use crate::moments::{ClaudeMoments, Fire, Moment, Verdict};
 use crate::observed::Observed;
 use crate::pace::Pace;
-use crate::rec::NOTES;
+use crate::rec::{NOTES, ROUND};
 use crate::stage::Stage;
 
 impl EngineLevel {
@@ -53,14 +53,12 @@ fn drive(case: &ClaudeCase) -> Drive {
     }
 }
 
-/// Answers a permission question when the case's other channel would have: hooks that are not
-/// done by then are too late.
+/// Answers a permission question when the case's other channel would have: hooks that sleep
+/// longer are too late. Those that do not sleep are in time, however busy this machine is.
 fn too_late(case: &ClaudeCase, pace: Pace, event: &str) -> CancellationToken {
     let signal = CancellationToken::new();
-    let Some(seconds) = case
-        .answers_after()
-        .filter(|_| event == "PermissionRequest")
-    else {
+    let asked = event == "PermissionRequest" && case.behave.keys().any(|name| sleeps(case, name));
+    let Some(seconds) = case.answers_after().filter(|_| asked) else {
         return signal;
     };
     let later = signal.clone();
@@ -131,7 +129,7 @@ impl Fire for Stagehand<'_> {
         self.start_again(&moment)?;
         let round = self.player.seen.rounds.len();
         self.set_round(round, &moment)?;
-        let env = env_file(&self.player, &moment.event, round);
+        let env = variables(&self.player, &moment.event, round);
         let signal = too_late(self.case, self.player.stage.pace, &moment.event);
         let (mut verdict, fired) = self.player.fire(&moment, env, signal).await?;
         self.check(round, &moment, &fired);
@@ -168,7 +166,7 @@ impl Stagehand<'_> {
         Ok(())
     }
 
-    /// Tells the recorders which round it is, and in which order they finish.
+    /// Tells the recorders in which order they finish.
     fn set_round(&mut self, round: usize, moment: &Moment) -> Result<(), String> {
         let readers = moment.readers.clone().unwrap_or_default();
         let place = self.orders.iter().position(|order| {
@@ -177,9 +175,14 @@ impl Stagehand<'_> {
                 && order.completed.iter().all(|name| readers.contains(name))
         });
         let order = place.map(|place| self.orders.remove(place).completed);
-        let note = json!({"round": round, "order": order.unwrap_or_default(),
-            "runner": std::process::id()});
-        let file = self.player.stage.root.join(NOTES).join("round.json");
+        let order = order.or_else(|| first_decision(self.case, &moment.event, &readers));
+        let note = json!({"order": order.unwrap_or_default(), "runner": std::process::id()});
+        let file = self
+            .player
+            .stage
+            .root
+            .join(NOTES)
+            .join(format!("round-{round}.json"));
         std::fs::write(&file, note.to_string())
             .map_err(|error| format!("{}: {error}", file.display()))
     }
@@ -189,7 +192,10 @@ impl Stagehand<'_> {
         let folder = self.player.stage.root.join(NOTES);
         let notes = new_files(&folder, "read-", &mut self.read);
         let notes: Vec<Value> = notes.iter().map(|file| read_json(file)).collect();
-        let notes = notes.iter().filter(|note| note["round"] == json!(round));
+        let round = round.to_string();
+        let notes = notes
+            .iter()
+            .filter(|note| note["round"].as_str() == Some(&round));
         let text = Value::Object(moment.payload.clone()).to_string() + "\n";
         let mut names = Vec::new();
         for note in notes {
@@ -220,18 +226,43 @@ impl Stagehand<'_> {
     }
 }
 
-/// Events whose hooks may set variables for later commands.
-fn env_file(player: &Player<'_>, event: &str, round: usize) -> Vec<(String, String)> {
-    if !matches!(
+/// The number of the round, and for events whose hooks may set variables the file to do so.
+fn variables(player: &Player<'_>, event: &str, round: usize) -> Vec<(String, String)> {
+    let mut all = vec![(ROUND.to_owned(), round.to_string())];
+    if matches!(
         event,
         "SessionStart" | "Setup" | "CwdChanged" | "FileChanged"
     ) {
-        return Vec::new();
+        let file = player
+            .stage
+            .root
+            .join(NOTES)
+            .join(format!("env-{round}.sh"));
+        all.push(("CLAUDE_ENV_FILE".to_owned(), file.display().to_string()));
     }
-    let file = player
-        .stage
-        .root
-        .join(NOTES)
-        .join(format!("env-{round}.sh"));
-    vec![("CLAUDE_ENV_FILE".to_owned(), file.display().to_string())]
+    all
+}
+
+fn sleeps(case: &ClaudeCase, name: &str) -> bool {
+    case.behave
+        .get(name)
+        .is_some_and(|behaviour| behaviour.get("sleep").is_some())
+}
+
+/// The first decision about a permission ends the other hooks, so who it was is all that is known
+/// of the order of a round; where nobody slept, it was a race that is played as it went.
+fn first_decision(case: &ClaudeCase, event: &str, readers: &[String]) -> Option<Vec<String>> {
+    let slept = readers.iter().any(|name| sleeps(case, name));
+    if event != "PermissionRequest" || readers.len() < 2 || slept {
+        return None;
+    }
+    let runs = case
+        .expect
+        .runs
+        .iter()
+        .flatten()
+        .filter(|run| run.event == event);
+    let first: Vec<String> = runs.filter_map(|run| run.hook.clone()).collect();
+    let rest = readers.iter().filter(|name| !first.contains(name)).cloned();
+    (!first.is_empty()).then(|| first.iter().cloned().chain(rest).collect())
 }

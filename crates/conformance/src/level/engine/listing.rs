@@ -1,6 +1,8 @@
 //! What the loader lists for a Codex configuration, in the words of a case.
 
-use seamline_hooks::config::Loaded;
+use std::path::Path;
+
+use seamline_hooks::config::{FileState, Loaded};
 use seamline_hooks::handler::Background;
 use seamline_hooks::trust::codex_status;
 use seamline_hooks::{Action, Handler, HandlerKey, Severity};
@@ -17,12 +19,37 @@ pub(super) fn listed(loaded: &Loaded, stage: &Stage) -> (Vec<Map<String, Value>>
     let list = handlers
         .map(|handler| entry(loaded, handler, stage))
         .collect();
-    let warnings = loaded
+    (list, u64::try_from(warnings(loaded)).unwrap_or(u64::MAX))
+}
+
+/// Findings that Codex makes as well. Ours are more: it says nothing of keys it does not know.
+const OF_THE_CLIENT: [&str; 5] = [
+    "skipped-handler",
+    "timeout-clamped",
+    "async-ignored",
+    "limit-ignored",
+    "two-forms",
+];
+
+/// Warnings the client would have given: one for a file it cannot read, where it stops at the
+/// first mistake, and each finding of its own kinds elsewhere.
+fn warnings(loaded: &Loaded) -> usize {
+    let broken = |file: &Path| {
+        let state = loaded.files.iter().find(|known| known.path == file);
+        state.is_some_and(|known| known.state == FileState::Broken)
+    };
+    let unreadable = loaded
+        .files
+        .iter()
+        .filter(|file| file.state == FileState::Broken)
+        .count();
+    let others = loaded
         .diagnostics
         .iter()
-        .filter(|d| d.severity >= Severity::Warning)
-        .count();
-    (list, u64::try_from(warnings).unwrap_or(u64::MAX))
+        .filter(|found| !broken(&found.file));
+    let said = others
+        .filter(|found| found.severity == Severity::Broken || OF_THE_CLIENT.contains(&found.code));
+    unreadable + said.count()
 }
 
 /// Handlers of types that do not run, and those a feature switch turns off, are not listed.

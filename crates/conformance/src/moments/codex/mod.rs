@@ -4,11 +4,14 @@
 //! that enters is followed by model requests until the model answers with a text and no Stop hook
 //! objects. At the end the client closes the session.
 
-use regex::Regex;
+mod calls;
+mod script;
+
 use seamline_hooks::{Decision, DialectId};
 use serde_json::{Map, Value, json};
 
-use super::codex_calls::{After, Call, Kind, call};
+use self::calls::{After, Call, Kind, call};
+use self::script::{Act, During, ModelTurn, acts, last_poll};
 use super::{CallFate, Fire, Moment, Verdict, Walked, in_order};
 use crate::case::CodexCase;
 use crate::stage::Stage;
@@ -43,117 +46,23 @@ pub async fn walk<F: Fire>(
         running: Vec::new(),
         walked: Walked::default(),
     };
+    let mut threads = 1;
     for act in acts {
         match act {
             Act::Turn { text, during } => walk.turn(&text, during).await?,
             Act::Compact => walk.compact().await?,
+            Act::Thread(source) => {
+                // Without a turn, the thread before it was only prepared.
+                threads += usize::from(walk.turn > 0);
+                walk.source = Some(source);
+            }
         }
     }
-    walk.event("SessionEnd", [("reason", json!("other"))])
-        .await?;
+    for _ in 0..threads {
+        walk.event("SessionEnd", [("reason", json!("other"))])
+            .await?;
+    }
     Ok(walk.walked)
-}
-
-/// What the client does.
-#[derive(Debug, PartialEq)]
-enum Act {
-    Turn { text: String, during: Vec<During> },
-    Compact,
-}
-
-/// What the client does while a turn runs.
-#[derive(Debug, PartialEq)]
-enum During {
-    Interrupt,
-    Steer(String),
-}
-
-fn acts(case: &CodexCase) -> Result<Vec<Act>, String> {
-    if case.steps.is_empty() {
-        let turn = |text: &String| Act::Turn {
-            text: text.clone(),
-            during: Vec::new(),
-        };
-        return Ok(case.prompts.iter().map(turn).collect());
-    }
-    let mut acts = Vec::new();
-    for step in &case.steps {
-        let word = |n: usize| step.get(n).and_then(Value::as_str).unwrap_or("");
-        let text = || {
-            step.pointer("/2/input/0/text")
-                .and_then(Value::as_str)
-                .unwrap_or("")
-        };
-        match (word(0), word(1), acts.last_mut()) {
-            ("sleep" | "wait", ..) => {}
-            ("request", "turn/start", _) => {
-                acts.push(Act::Turn {
-                    text: text().to_owned(),
-                    during: Vec::new(),
-                });
-            }
-            ("request", "thread/compact/start", _) => acts.push(Act::Compact),
-            ("request", "turn/interrupt", Some(Act::Turn { during, .. })) => {
-                during.push(During::Interrupt);
-            }
-            ("request", "turn/steer", Some(Act::Turn { during, .. })) => {
-                during.push(During::Steer(text().to_owned()));
-            }
-            (kind, what, _) => {
-                return Err(format!("the runner does not know the step {kind} {what}"));
-            }
-        }
-    }
-    Ok(acts)
-}
-
-/// One turn of the scripted model: the first unused one that fits answers a request.
-struct ModelTurn {
-    items: Vec<Value>,
-    fits: Option<Regex>,
-    not: Option<Regex>,
-    used: bool,
-}
-
-impl ModelTurn {
-    fn new(turn: &Value) -> Result<Self, String> {
-        let items = match (turn, turn.get("items")) {
-            (Value::Array(items), _) | (_, Some(Value::Array(items))) => items.clone(),
-            _ => vec![turn.clone()],
-        };
-        let pattern = |key: &str| match turn.get(key).and_then(Value::as_str) {
-            Some(text) => Regex::new(text)
-                .map(Some)
-                .map_err(|e| format!("script.{key}: {e}")),
-            None => Ok(None),
-        };
-        Ok(Self {
-            items,
-            fits: pattern("match")?,
-            not: pattern("not_match")?,
-            used: false,
-        })
-    }
-
-    fn answers(&self, sent: &str) -> bool {
-        !self.used
-            && self.fits.as_ref().is_none_or(|p| p.is_match(sent))
-            && !self.not.as_ref().is_some_and(|p| p.is_match(sent))
-    }
-}
-
-/// The last call of the script that polls a process.
-fn last_poll(case: &CodexCase) -> Option<String> {
-    let turns = case
-        .script
-        .iter()
-        .filter_map(|turn| ModelTurn::new(turn).ok());
-    let items: Vec<Value> = turns.flat_map(|turn| turn.items).collect();
-    let polls = items.iter().filter(|item| item["call"] == "write_stdin");
-    polls
-        .filter_map(|item| item["id"].as_str())
-        .next_back()
-        .map(str::to_owned)
 }
 
 /// A subagent that is running.
@@ -216,11 +125,14 @@ impl<F: Fire> Walk<'_, F> {
         let mut active = false;
         for _ in 0..MOST_REQUESTS {
             let interrupt = during.contains(&During::Interrupt);
-            let items = self.request("sampling", !interrupt).await?;
+            let answer = self.request("sampling", !interrupt).await?;
             if interrupt {
                 self.event("Interrupt", []).await?;
                 return Ok(());
             }
+            let Some(items) = answer else {
+                return Ok(());
+            };
             let mut more = false;
             for step in during.drain(..) {
                 if let During::Steer(text) = step {
@@ -240,22 +152,28 @@ impl<F: Fire> Walk<'_, F> {
         Ok(())
     }
 
-    /// One request: the items of the answer. A request that is interrupted has no end.
-    async fn request(&mut self, kind: &str, ends: bool) -> Result<Vec<Value>, String> {
+    /// One request: the items of the answer, or none when it failed. A request that is
+    /// interrupted has no end.
+    async fn request(&mut self, kind: &str, ends: bool) -> Result<Option<Vec<Value>>, String> {
         self.event("PreModelRequest", [("kind", json!(kind))])
             .await?;
         self.fire.requested();
         let sent = self.child.as_ref().map_or(&self.sent, |child| &child.sent);
         let turn = self.turns.iter_mut().find(|turn| turn.answers(sent));
-        let items = turn.map(|turn| {
+        let answer = turn.map(|turn| {
             turn.used = true;
-            turn.items.clone()
+            (!turn.fails).then(|| turn.items.clone())
         });
+        let answer = answer.unwrap_or_else(|| Some(vec![json!({"text": "done"})]));
         if ends {
-            self.event("PostModelRequest", [("kind", json!(kind))])
-                .await?;
+            let status = match &answer {
+                Some(_) => "completed",
+                None => "failed",
+            };
+            let values = [("kind", json!(kind)), ("status", json!(status))];
+            self.event("PostModelRequest", values).await?;
         }
-        Ok(items.unwrap_or_else(|| vec![json!({"text": "done"})]))
+        Ok(answer)
     }
 
     /// Whether an answer had calls, and its text.
@@ -344,7 +262,8 @@ impl<F: Fire> Walk<'_, F> {
     ) -> Result<bool, String> {
         let mut asked = call.clone();
         if call.name == "apply_patch" {
-            let patch = call.input["command"].as_str().unwrap_or("");
+            let patch = call.input.get("command").and_then(Value::as_str);
+            let patch = patch.unwrap_or("");
             asked.input = json!({"command": patch.trim_end_matches('\n')});
         }
         if let Value::Object(input) = &mut asked.input {
@@ -394,7 +313,9 @@ impl<F: Fire> Walk<'_, F> {
         let mut active = false;
         if self.prompt(task).await? {
             for _ in 0..MOST_REQUESTS {
-                let items = self.request("sampling", true).await?;
+                let Some(items) = self.request("sampling", true).await? else {
+                    break;
+                };
                 let (called, text) = self.items(&items).await?;
                 if called {
                     continue;
@@ -473,9 +394,9 @@ impl<F: Fire> Walk<'_, F> {
                 "reasoning_output_tokens": 0, "total_tokens": 15},
             "response_id": "resp_0_1",
         });
-        if self.child.is_some() {
-            values["agent_id"] = text("$UUID600");
-            values["agent_type"] = json!("default");
+        if let (Some(values), true) = (values.as_object_mut(), self.child.is_some()) {
+            values.insert("agent_id".to_owned(), text("$UUID600"));
+            values.insert("agent_type".to_owned(), json!("default"));
         }
         match values {
             Value::Object(map) => map,
@@ -499,5 +420,4 @@ fn tool_values(call: &Call) -> [(&'static str, Value); 3] {
 }
 
 #[cfg(test)]
-#[path = "codex_tests.rs"]
 mod tests;

@@ -1,5 +1,7 @@
 //! The tool calls of a scripted Codex model, as hooks see them.
 
+use std::sync::LazyLock;
+
 use regex::Regex;
 use serde_json::{Map, Value, json};
 
@@ -165,7 +167,9 @@ fn mcp(case: &CodexCase, space: &str, name: &str, args: Value) -> (String, Value
 
 /// Names of the configured MCP servers as tool names carry them.
 fn servers(toml: &str) -> Vec<String> {
-    let Ok(pattern) = Regex::new(r#"(?m)^\[mcp_servers\."?([^\]."]+)"?\]"#) else {
+    static TABLE: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r#"(?m)^\[mcp_servers\."?([^\]."]+)"?\]"#).ok());
+    let Some(pattern) = TABLE.as_ref() else {
         return Vec::new();
     };
     let names = pattern.captures_iter(toml).filter_map(|found| found.get(1));
