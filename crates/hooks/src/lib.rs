@@ -13,7 +13,6 @@
 //! my hook not fire" is answered by the engine and never reconstructed.
 
 pub mod codec;
-pub mod condition;
 pub mod config;
 pub mod diagnostic;
 pub mod dialect;

@@ -18,7 +18,7 @@ pub trait Wrap: Send + Sync + 'static {
     const NAME: &'static str;
     /// What listeners are told, and cannot change. Cloned once per listener, so keep it cheap.
     type Event: Clone + Send + Sync + 'static;
-    /// What the work ends in; a fault is one of its failures.
+    /// What the work ends in; a fault is one of its failures. `Result<T, Fault>` will do.
     type Outcome: From<Fault> + Send + 'static;
 }
 

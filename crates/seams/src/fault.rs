@@ -134,6 +134,13 @@ impl Error for Fault {
     }
 }
 
+/// So that `Result<T, Fault>` can be the outcome of an [`Around`](crate::Around).
+impl<T> From<Fault> for Result<T, Fault> {
+    fn from(fault: Fault) -> Self {
+        Err(fault)
+    }
+}
+
 type Subscriber = Arc<dyn Fn(&Fault) + Send + Sync>;
 
 /// Where every fault is recorded, once. Clones share one log.

@@ -68,8 +68,7 @@ impl Turn<'_> {
         };
         let at = self.open_step()?;
         self.run_calls(at, vec![call]).await?;
-        self.shared.session.append(StepEnd(at))?;
-        Ok(self.after_calls())
+        self.close_calls(at)
     }
 
     /// A prompt came instead of a resume: the call is told that it was not run.
@@ -78,18 +77,27 @@ impl Turn<'_> {
             return Ok(());
         };
         let at = self.open_step()?;
-        let text = "Error: this tool call was put off, and a new prompt came before it was taken \
-            up again. It was not run.";
-        self.shared.session.append(event::ToolResult {
-            turn: at.turn,
-            step: at.step,
-            call_id: call.id,
-            content: text.into(),
-            is_error: true,
-            error: Some(code::info(code::TOOL_NOT_STARTED)),
-        })?;
+        self.answer_unstarted(at, call.id, "put off, and a new prompt came instead")?;
         self.shared.session.append(StepEnd(at))?;
         Ok(())
+    }
+
+    /// The result of a call that was never started.
+    pub(super) fn answer_unstarted(
+        &self,
+        at: Step,
+        call_id: String,
+        why: &str,
+    ) -> Result<(), SessionError> {
+        let result = event::ToolResult {
+            turn: at.turn,
+            step: at.step,
+            call_id,
+            content: format!("Error: this tool call was not run: it was {why}.").into(),
+            is_error: true,
+            error: Some(code::info(code::TOOL_NOT_STARTED)),
+        };
+        self.shared.session.append(result).map(|_| ())
     }
 
     fn waiting_deferred(&self) -> Option<OpenCall> {
@@ -105,15 +113,17 @@ impl Turn<'_> {
         if old == new {
             return Vec::new();
         }
+        let (facts, signal) = (self.facts(), self.signal.clone());
         let event = Changed {
-            facts: self.facts(),
+            facts,
             change: Change::Cwd { old, new },
+            signal,
         };
         let collected = self
             .shared
             .seams
             .changed
-            .collect(event, Pipeline::DENIED_DEADLINE)
+            .collect(event, self.shared.pipeline.deadline())
             .await;
         collected
             .ready
@@ -213,6 +223,10 @@ impl Calls<'_, '_> {
         }
         while self.pool.len() >= self.turn.shared.settings.parallel.get() {
             self.settle_next().await?;
+        }
+        if committed.will_run() {
+            let call = committed.call().clone();
+            self.turn.notify(&AgentEvent::ToolStarted(call));
         }
         let (place, pipeline) = (self.committed, self.pipeline);
         self.committed += 1;

@@ -28,6 +28,7 @@ pub struct AgentBuilder {
     cwd: Option<PathBuf>,
     seams: Option<AgentSeams>,
     tool_seams: Option<ToolSeams>,
+    deadline: Duration,
 }
 
 impl AgentBuilder {
@@ -51,6 +52,7 @@ impl AgentBuilder {
             cwd: None,
             seams: None,
             tool_seams: None,
+            deadline: Pipeline::DEADLINE,
         }
     }
 
@@ -108,6 +110,13 @@ impl AgentBuilder {
         self
     }
 
+    /// How long a call waits for those who are told of its denial, or of a change of directory.
+    /// Default: 60 s, our choice.
+    pub fn contribution_deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
     /// How many concurrency-safe calls may overlap. Default: 10.
     pub fn parallel_tool_calls(mut self, cap: NonZeroUsize) -> Self {
         self.settings.parallel = cap;
@@ -129,6 +138,7 @@ impl AgentBuilder {
         };
         let tool_seams = self.tool_seams.unwrap_or_else(|| ToolSeams::new(&faults));
         let pipeline = Pipeline::new(tool_seams, self.registry, self.permission, workspace);
+        let pipeline = pipeline.with_deadline(self.deadline);
         let shared = Arc::new(Shared {
             session: self.session,
             model: self.model,

@@ -8,7 +8,7 @@ use super::outcome::TurnOutcome;
 use crate::content::{Content, Source};
 use crate::facts::Facts;
 use crate::session::event::StartSource;
-use crate::tools::{DenyCause, Proposal, ToolResult};
+use crate::tools::{Call, DenyCause, Proposal, ToolResult};
 
 /// One thing that happened, in order. Told to the observers of `agent.events` once it is in the
 /// log, where it belongs there.
@@ -68,6 +68,11 @@ pub enum AgentEvent {
         /// The call as the model wrote it.
         proposal: Proposal,
     },
+    /// A call may run, with these arguments. A guard may still deny it.
+    ToolStarted(
+        /// The call.
+        Call,
+    ),
     /// A call was denied; its result follows.
     ToolDenied {
         /// The provider's id of the call.

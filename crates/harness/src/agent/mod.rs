@@ -25,6 +25,8 @@
 
 mod batch;
 mod builder;
+mod ending;
+mod entering;
 mod event;
 mod inbox;
 mod lifecycle;

@@ -35,8 +35,7 @@ impl Turn<'_> {
         }
         self.consecutive = 0;
         self.run_calls(at, calls).await?;
-        self.shared.session.append(StepEnd(at))?;
-        Ok(self.after_calls())
+        self.close_calls(at)
     }
 
     /// Opens the next step.
@@ -53,14 +52,22 @@ impl Turn<'_> {
         Ok(at)
     }
 
-    /// How a turn goes on once the calls of a step have their results.
-    pub(super) fn after_calls(&mut self) -> Flow {
-        match (self.stopped(), self.deferred.take()) {
-            (None, Some((call_id, reason))) if !self.signal.is_cancelled() => {
+    /// Ends a step whose calls have their results, and says how the turn goes on. A turn that is
+    /// halted or cancelled leaves no call open: one that was put off is then told it was not run.
+    pub(super) fn close_calls(&mut self, at: Step) -> Result<Flow, Broken> {
+        let flow = match (self.checked(), self.deferred.take()) {
+            (Flow::On, Some((call_id, reason))) => {
                 Flow::Over(TurnEndReason::Deferred { call_id, reason })
             }
-            _ => self.checked(),
-        }
+            (Flow::Over(end), Some((call_id, _))) => {
+                let why = "put off, and the turn was stopped";
+                self.answer_unstarted(at, call_id, why)?;
+                Flow::Over(end)
+            }
+            (flow, None) => flow,
+        };
+        self.shared.session.append(StepEnd(at))?;
+        Ok(flow)
     }
 
     /// Makes the request, again if `agent.request_error` says so. `None` when the turn was

@@ -9,19 +9,14 @@ use seamline_seams::{Context, Fault, Halt, Reply, Riders, Signal};
 use uuid::Uuid;
 
 use super::event::AgentEvent;
-use super::inbox::{Joining, Work};
+use super::inbox::Work;
 use super::outcome::TurnOutcome;
-use super::seams::{
-    ContinuationDecision, ContinuationEvent, PromptDecision, PromptEvent, Steer, TurnStopEvent,
-};
 use super::shared::Shared;
-use crate::content::{Content, Source};
+use crate::content::Source;
 use crate::facts::{Facts, TurnFacts};
 use crate::model::{ModelError, Usage};
 use crate::session::SessionError;
-use crate::session::event::{
-    ContextMessage, PromptBlocked, SteeringMessage, Trigger, TurnEndReason, TurnStart, UserMessage,
-};
+use crate::session::event::{ContextMessage, Trigger, TurnEndReason, TurnStart};
 
 /// What ends a turn from within, against everybody's will.
 #[derive(Debug, thiserror::Error)]
@@ -55,7 +50,7 @@ pub(super) struct Turn<'a> {
     /// The same as the user was shown it.
     pub(super) shown_text: Option<String>,
     /// Whether the turn was ever kept going, and how often since the last tool call.
-    forced: bool,
+    pub(super) forced: bool,
     pub(super) consecutive: u32,
     pub(super) halt: Option<Halt>,
     /// The call that was put off in this turn, and why.
@@ -183,221 +178,6 @@ impl<'a> Turn<'a> {
                 return Ok(end);
             }
         }
-    }
-
-    /// The beginning: text that waited, then the prompt, if it may enter.
-    async fn enter(&mut self, content: Content, source: Source) -> Result<Flow, Broken> {
-        self.abandon_deferred()?;
-        self.add_waiting().await?;
-        self.add_first_messages()?;
-        let reply = self
-            .ask_prompt(content.clone(), source.clone(), false)
-            .await?;
-        if self.signal.is_cancelled() {
-            return Ok(Flow::Over(TurnEndReason::Aborted));
-        }
-        let (decision, riders) = reply.riders();
-        let turn = self.number;
-        let rejected = match decision {
-            PromptDecision::Enter { content: rewritten } => {
-                let content = rewritten.unwrap_or(content);
-                let message = UserMessage {
-                    turn,
-                    content: content.clone(),
-                    source: source.clone(),
-                };
-                self.shared.session.append(message)?;
-                let steering = false;
-                self.notify(&AgentEvent::PromptEntered {
-                    content,
-                    source,
-                    steering,
-                });
-                None
-            }
-            PromptDecision::Block { reason, .. } => {
-                self.record_blocked(content, source, reason.clone(), false)?;
-                Some(reason)
-            }
-        };
-        self.ride(riders)?;
-        Ok(match (self.stopped(), rejected) {
-            (Some(end), _) => Flow::Over(end),
-            (None, Some(reason)) => Flow::Over(TurnEndReason::Rejected { reason }),
-            (None, None) => Flow::On,
-        })
-    }
-
-    async fn ask_prompt(
-        &self,
-        content: Content,
-        source: Source,
-        steering: bool,
-    ) -> Result<Reply<PromptDecision>, Fault> {
-        let (facts, signal) = (self.facts(), self.signal.clone());
-        let event = PromptEvent {
-            facts,
-            content,
-            source,
-            steering,
-            signal,
-        };
-        let default = |_| async { PromptDecision::Enter { content: None } };
-        self.shared.seams.prompt.dispatch(event, default).await
-    }
-
-    fn record_blocked(
-        &self,
-        content: Content,
-        source: Source,
-        reason: String,
-        steering: bool,
-    ) -> Result<(), SessionError> {
-        self.shared.session.append(PromptBlocked {
-            turn: self.number,
-            content: content.clone(),
-            source,
-            reason: reason.clone(),
-        })?;
-        self.notify(&AgentEvent::PromptBlocked {
-            content,
-            reason,
-            steering,
-        });
-        Ok(())
-    }
-
-    fn add_first_messages(&self) -> Result<(), SessionError> {
-        let first = std::mem::take(&mut self.shared.state().first_messages);
-        for message in first {
-            let (content, source) = (Content::text(message.text), Source::from(message.source));
-            let turn = self.number;
-            let entry = UserMessage {
-                turn,
-                content: content.clone(),
-                source: source.clone(),
-            };
-            self.shared.session.append(entry)?;
-            self.notify(&AgentEvent::PromptEntered {
-                content,
-                source,
-                steering: false,
-            });
-        }
-        Ok(())
-    }
-
-    /// What waited for a boundary: text for the model, and steering, which policy may refuse.
-    async fn add_waiting(&mut self) -> Result<(), Broken> {
-        for item in self.shared.inbox.join() {
-            match item {
-                Joining::Inject(context) => self.add_context(context)?,
-                Joining::Steer { content, source } => self.add_steering(content, source).await?,
-            }
-        }
-        Ok(())
-    }
-
-    async fn add_steering(&mut self, content: Content, source: Source) -> Result<(), Broken> {
-        let reply = self
-            .ask_prompt(content.clone(), source.clone(), true)
-            .await?;
-        let (decision, riders) = reply.riders();
-        match decision {
-            PromptDecision::Enter { content: rewritten } => {
-                let content = rewritten.unwrap_or(content);
-                self.shared.session.append(SteeringMessage {
-                    turn: self.number,
-                    content: content.clone(),
-                    source: source.clone(),
-                })?;
-                let steering = true;
-                self.notify(&AgentEvent::PromptEntered {
-                    content,
-                    source,
-                    steering,
-                });
-            }
-            PromptDecision::Block { reason, .. } => {
-                self.record_blocked(content, source, reason, true)?;
-            }
-        }
-        Ok(self.ride(riders)?)
-    }
-
-    /// Between two steps: may the turn go on, and what joins?
-    async fn join(&mut self) -> Result<Flow, Broken> {
-        if let Some(denied) = self.shared.seams.turn_stop.check(&self.turn_stop_event()) {
-            self.shared.inbox.drop_steering();
-            let by = Source::Plugin {
-                plugin: denied.by.to_string(),
-                key: None,
-            };
-            let reason = Some(denied.denial.reason);
-            return Ok(Flow::Over(TurnEndReason::Stopped { reason, by }));
-        }
-        self.add_waiting().await?;
-        Ok(self.checked())
-    }
-
-    fn turn_stop_event(&self) -> TurnStopEvent {
-        let (usage, consecutive) = (self.usage, self.consecutive);
-        TurnStopEvent {
-            facts: self.facts(),
-            usage,
-            consecutive,
-        }
-    }
-
-    /// The model is done. Does the turn end?
-    pub(super) async fn natural_end(&mut self) -> Result<Flow, Broken> {
-        if self.shared.inbox.is_steered() {
-            return Ok(Flow::On);
-        }
-        let event = ContinuationEvent {
-            facts: self.facts(),
-            last_text: self.last_text.clone(),
-            forced: self.forced,
-            consecutive: self.consecutive,
-            signal: self.signal.clone(),
-        };
-        let seam = &self.shared.seams.continuation;
-        let reply = seam
-            .dispatch(event, |_| async { ContinuationDecision::Stop })
-            .await?;
-        let (decision, riders) = reply.riders();
-        let reasons = match decision {
-            ContinuationDecision::Stop => None,
-            ContinuationDecision::Continue { reasons } => Some(reasons),
-        };
-        self.halt_with(riders.halt.clone());
-        if let (Some(reasons), None, false) = (&reasons, &self.halt, self.signal.is_cancelled()) {
-            self.forced = true;
-            self.consecutive += 1;
-            reasons
-                .iter()
-                .try_for_each(|reason| self.keep_going(reason))?;
-        }
-        self.ride(riders)?;
-        Ok(match (self.checked(), reasons) {
-            (Flow::Over(end), _) => Flow::Over(end),
-            (Flow::On, Some(_)) => Flow::On,
-            (Flow::On, None) if self.shared.inbox.is_steered() => Flow::On,
-            (Flow::On, None) => Flow::Over(TurnEndReason::Completed),
-        })
-    }
-
-    fn keep_going(&self, reason: &Steer) -> Result<(), SessionError> {
-        let (text, source) = (reason.text.clone(), Source::from(reason.source.clone()));
-        let content = Content::text(text.clone());
-        let turn = self.number;
-        self.shared.session.append(SteeringMessage {
-            turn,
-            content,
-            source: source.clone(),
-        })?;
-        self.notify(&AgentEvent::Steering { text, source });
-        Ok(())
     }
 
     /// Over, if somebody halted or cancelled the turn.

@@ -129,15 +129,18 @@ fn kinds(session: &Session) -> Vec<String> {
 
 /// One of each event, in an order the relations allow.
 fn everything() -> Vec<Event> {
-    let plugin = Source::Plugin {
+    [up_to_the_call(), vec![rewritten_call()], after_the_call()].concat()
+}
+
+fn plugin() -> Source {
+    Source::Plugin {
         plugin: "p".to_owned(),
         key: Some("k".to_owned()),
-    };
-    let denied = DeniedNote {
-        reason: "no".to_owned(),
-        by: plugin.clone(),
-    };
-    let mut events = vec![
+    }
+}
+
+fn up_to_the_call() -> Vec<Event> {
+    vec![
         SessionStart {
             source: StartSource::Startup,
             cwd: "/project".into(),
@@ -146,7 +149,7 @@ fn everything() -> Vec<Event> {
         .into(),
         SessionTitle {
             title: "t".to_owned(),
-            source: plugin.clone(),
+            source: plugin(),
         }
         .into(),
         Extension {
@@ -178,20 +181,23 @@ fn everything() -> Vec<Event> {
             data: Json::parse("[1.50]").unwrap(),
         }
         .into(),
-    ];
+    ]
+}
+
+fn rewritten_call() -> Event {
     let mut rewritten = call("a", r#"{"b":1e2}"#);
     if let Event::ToolCall(call) = &mut rewritten {
+        let by = "terminal".to_owned();
         call.original = Some(Json::parse(r#"{"a": 1.50}"#).unwrap());
-        call.rewritten_by = vec![
-            plugin,
-            Source::Approval {
-                by: "terminal".to_owned(),
-            },
-        ];
-        call.denied = Some(denied);
+        call.rewritten_by = vec![plugin(), Source::Approval { by }];
+        let (reason, by) = ("no".to_owned(), plugin());
+        call.denied = Some(DeniedNote { reason, by });
     }
-    events.extend([
-        rewritten,
+    rewritten
+}
+
+fn after_the_call() -> Vec<Event> {
+    vec![
         result("a"),
         StepEnd(AT).into(),
         SteeringMessage {
@@ -218,8 +224,7 @@ fn everything() -> Vec<Event> {
             reason: "other".to_owned(),
         }
         .into(),
-    ]);
-    events
+    ]
 }
 
 /// What was appended is what is loaded: every kind of event, texts of numbers included.

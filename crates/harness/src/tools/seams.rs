@@ -269,6 +269,8 @@ pub struct ToolDenied {
     pub reason: String,
     /// What kind of authority denied it.
     pub cause: DenyCause,
+    /// The turn's signal; who takes long must watch it.
+    pub signal: Signal,
 }
 
 /// The kinds of authority that deny.

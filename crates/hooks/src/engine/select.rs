@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use seamline_rules::{Call, Condition, Places, Reading as RuleReading};
+use serde_json::Value;
+
 use super::{Engine, Firing};
-use crate::condition::Condition;
 use crate::dialect::{Dialect, EventRow, Subject};
 use crate::handler::{Action, Background, Handler, HandlerKey, Layer};
 use crate::matcher::{Fit, Matcher, Reading};
@@ -23,7 +25,7 @@ impl Compiled {
     pub(super) fn new(table: &Dialect, handler: &Handler) -> Self {
         Self {
             matcher: Matcher::compile(table.matcher, handler.matcher.as_deref()),
-            condition: handler.condition.as_deref().and_then(Condition::parse),
+            condition: handler.condition.as_deref().map(Condition::parse),
             handler: Arc::new(handler.clone()),
         }
     }
@@ -44,11 +46,12 @@ pub struct Selection {
 
 pub(super) fn select(engine: &Engine, row: &EventRow, firing: &Firing) -> Selection {
     let subject = Names::of(engine, row, &firing.payload);
+    let call = call(engine, firing);
     let mut fitting: Vec<(usize, Arc<Handler>)> = Vec::new();
     let mut skipped: Vec<(usize, Skip)> = Vec::new();
     let mut notices = Vec::new();
     for (index, compiled) in engine.compiled.iter().enumerate() {
-        match verdict(engine, row, firing, &subject, compiled) {
+        match verdict(engine, row, firing, (&subject, &call), compiled) {
             Ok(notice) => {
                 let by = compiled.handler.key.clone();
                 notices.extend(notice.map(|text| By {
@@ -122,7 +125,7 @@ fn verdict(
     engine: &Engine,
     row: &EventRow,
     firing: &Firing,
-    subject: &Names<'_>,
+    (subject, call): (&Names<'_>, &Call<'_>),
     compiled: &Compiled,
 ) -> Result<Option<String>, Refused> {
     let handler = &compiled.handler;
@@ -138,7 +141,7 @@ fn verdict(
         fits(compiled, subject)?
     };
     if handler.condition.is_some() {
-        condition_holds(engine, row, firing, compiled)?;
+        condition_holds(row, call, compiled)?;
     }
     let type_name = handler.action.type_name();
     if !row.types.runs(type_name) {
@@ -201,12 +204,27 @@ fn fits(compiled: &Compiled, subject: &Names<'_>) -> Result<Option<String>, Refu
     }
 }
 
-fn condition_holds(
-    engine: &Engine,
-    row: &EventRow,
-    firing: &Firing,
-    compiled: &Compiled,
-) -> Result<(), Refused> {
+/// The tool call of the payload, as conditions see it; parsed once for all of them.
+fn call<'a>(engine: &'a Engine, firing: &'a Firing) -> Call<'a> {
+    let parts = &engine.parts;
+    let places = Places {
+        cwd: &firing.cwd,
+        project: &parts.project,
+        home: &parts.home,
+    };
+    let input = firing
+        .payload
+        .value()
+        .get("tool_input")
+        .unwrap_or(&Value::Null);
+    Call::new(
+        firing.payload.str_field("tool_name").unwrap_or_default(),
+        input,
+        places,
+    )
+}
+
+fn condition_holds(row: &EventRow, call: &Call<'_>, compiled: &Compiled) -> Result<(), Refused> {
     let written = compiled.handler.condition.as_deref().unwrap_or_default();
     let refused = |why: String| (SkipReason::Condition, format!("`if` {written:?}: {why}"));
     if !row.conditions {
@@ -215,16 +233,14 @@ fn condition_holds(
             row.name
         )));
     }
-    match &compiled.condition {
-        None => Err(refused(
-            "it is not a valid rule, so it never holds".to_owned(),
-        )),
-        Some(condition) => {
-            let parts = &engine.parts;
-            condition
-                .holds(&firing.payload, &firing.cwd, &parts.project, &parts.home)
-                .map_err(refused)
-        }
+    let Some(condition) = &compiled.condition else {
+        return Ok(());
+    };
+    let verdict = condition.verdict(call);
+    if verdict.acts(RuleReading::Condition) {
+        Ok(())
+    } else {
+        Err(refused(verdict.why))
     }
 }
 

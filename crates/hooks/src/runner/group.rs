@@ -27,45 +27,52 @@
 //! A descendant that left the group (`setsid`, job control) is out of reach: it survives.
 
 use std::io;
-use std::process::ExitStatus;
+use std::process::{Child, ExitStatus};
 use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, RawPid, Signal, WaitOptions, kill_process, kill_process_group, test_kill_process,
+    Pid, Signal, WaitOptions, kill_process, kill_process_group, test_kill_process,
     test_kill_process_group, waitpgid,
 };
-use tokio::process::Child;
 use tokio::time::{sleep, timeout};
 
+use super::exit_watch::ExitWatch;
 use super::{KillLadder, bounded};
 
 /// Pauses between looks at a group that does not go away: 1 ms, doubled up to this.
-const LONGEST_PAUSE: Duration = Duration::from_millis(32);
+const LONGEST_PAUSE: Duration = Duration::from_millis(64);
 
-/// KILL is repeated this often (about a second in all) before a group counts as stuck: a process
-/// in an uninterruptible call of the kernel, or one that changed its user.
-const KILL_ROUNDS: u32 = 40;
+/// KILL is repeated this often, about five seconds in all, before a group counts as stuck: a
+/// process in an uninterruptible call of the kernel, or one that changed its user. A killed process
+/// needs the processor once more to go, so a crowded machine must be given time.
+const KILL_ROUNDS: u32 = 80;
 
 /// A process group that we started.
 pub(super) struct Group {
     id: Pid,
     /// Until it is reaped.
-    leader: Option<Child>,
+    leader: Option<Leader>,
     /// Ending has begun and is not over: dropping the group now must not let it live.
     ending: bool,
 }
 
+struct Leader {
+    child: Child,
+    /// Made when it is first waited for.
+    watch: Option<ExitWatch>,
+}
+
 impl Group {
-    /// The group that `child`, just started with a group of its own, leads. `None` when it was
-    /// reaped already, which only its owner could have done.
-    pub(super) fn led_by(child: Child) -> Option<Self> {
-        let id = Pid::from_raw(RawPid::try_from(child.id()?).ok()?)?;
-        Some(Self {
+    /// The group that `child`, just started with a group of its own, leads.
+    pub(super) fn led_by(child: Child) -> Self {
+        let id = Pid::from_child(&child);
+        let leader = Some(Leader { child, watch: None });
+        Self {
             id,
-            leader: Some(child),
+            leader,
             ending: false,
-        })
+        }
     }
 
     /// A group whose leader was reaped.
@@ -87,7 +94,11 @@ impl Group {
         let Some(leader) = &mut self.leader else {
             return std::future::pending().await;
         };
-        let status = leader.wait().await?;
+        let watch = match &mut leader.watch {
+            Some(watch) => watch,
+            none => none.insert(ExitWatch::new(&leader.child)?),
+        };
+        let status = watch.reaped(&mut leader.child).await?;
         self.leader = None;
         Ok(status)
     }
@@ -111,7 +122,11 @@ impl Group {
         let mut pauses = Pauses::default();
         for _ in 0..KILL_ROUNDS {
             self.signal(Signal::KILL);
-            if timeout(pauses.next(), self.gone()).await.is_ok() {
+            match self.leader {
+                Some(_) => _ = timeout(pauses.next(), self.leader_gone()).await,
+                None => sleep(pauses.next()).await,
+            }
+            if !self.has_members().await {
                 return true;
             }
         }
@@ -120,13 +135,17 @@ impl Group {
 
     /// Waits until the leader is reaped and no member is left.
     async fn gone(&mut self) {
-        if self.leader.is_some() && self.exited().await.is_err() {
-            // Somebody else reaped it, or the kernel refuses to say: nothing more to wait for.
-            self.leader = None;
-        }
+        self.leader_gone().await;
         let mut pauses = Pauses::default();
         while self.has_members().await {
             sleep(pauses.next()).await;
+        }
+    }
+
+    async fn leader_gone(&mut self) {
+        if self.leader.is_some() && self.exited().await.is_err() {
+            // Somebody else reaped it, or the kernel refuses to say: nothing more to wait for.
+            self.leader = None;
         }
     }
 
@@ -172,7 +191,7 @@ impl Drop for Group {
             return;
         };
         for _ in 0..50 {
-            match leader.try_wait() {
+            match leader.child.try_wait() {
                 Ok(None) => std::thread::sleep(Duration::from_millis(1)),
                 Ok(Some(_)) | Err(_) => return,
             }
@@ -250,6 +269,7 @@ mod proc {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::process::CommandExt;
 
     #[cfg(target_os = "linux")]
     #[test]
@@ -283,10 +303,10 @@ mod tests {
         assert!(!exists(rustix::process::getpid()));
     }
 
-    #[tokio::test]
-    async fn a_group_that_is_dropped_with_its_leader_is_killed_and_reaped() {
-        let mut command = tokio::process::Command::new("/bin/sleep");
-        let group = Group::led_by(command.arg("100").process_group(0).spawn().unwrap()).unwrap();
+    #[test]
+    fn a_group_that_is_dropped_with_its_leader_is_killed_and_reaped() {
+        let mut command = std::process::Command::new("/bin/sleep");
+        let group = Group::led_by(command.arg("100").process_group(0).spawn().unwrap());
         let id = group.id();
         drop(group);
         assert_eq!(test_kill_process(id), Err(Errno::SRCH));

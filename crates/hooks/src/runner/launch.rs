@@ -64,8 +64,7 @@ fn start(spec: &Spec, pipes: Theirs) -> io::Result<Group> {
         .stdin(pipes.stdin)
         .stdout(pipes.stdout)
         .stderr(pipes.stderr);
-    let child = tokio::process::Command::from(command).spawn()?;
-    Group::led_by(child).ok_or_else(|| io::Error::other("it has no process id"))
+    Ok(Group::led_by(command.spawn()?))
 }
 
 /// The file to start, always with a `/`.

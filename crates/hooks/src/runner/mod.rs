@@ -25,6 +25,7 @@
 //! costs about 50 ms per GB of our own memory. A session of its own (`setsid`), which both clients
 //! give their hooks, is not to be had without it, so hooks run in a process group instead.
 
+mod exit_watch;
 mod group;
 mod launch;
 mod run;

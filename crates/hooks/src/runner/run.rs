@@ -5,6 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::pin::{Pin, pin};
 use std::process::ExitStatus;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
@@ -17,6 +18,9 @@ use super::launch::{Launched, launch};
 use super::streams::Streams;
 use super::supervisor::{Shared, Ticket};
 use super::{Exit, Finished, KillLadder, Spec, bounded};
+
+/// How long a run whose time is up waits for the call that starts its process to come back.
+const HUNG_START: Duration = Duration::from_secs(1);
 
 /// One run, from the wait for a start slot to the end.
 pub(super) async fn supervise(
@@ -39,10 +43,14 @@ pub(super) async fn supervise(
             () = sleep(bounded(timeout)) => Exit::TimedOut,
         }
     });
-    let launched = tokio::select! {
+    let mut start = Start::elsewhere(spec, slot, shared.ticket());
+    let (launched, late) = tokio::select! {
         biased;
-        launched = launch_elsewhere(spec, slot, shared.ticket()) => launched,
-        exit = &mut cut => return Finished::new(exit),
+        launched = start.answer() => (launched, None),
+        exit = &mut cut => match start.too_late().await {
+            Some(launched) => (launched, Some(exit)),
+            None => return Finished::new(exit),
+        },
     };
     match launched {
         Ok(Launched {
@@ -57,7 +65,7 @@ pub(super) async fn supervise(
                 kill,
                 drain,
             };
-            let finished = run.finish(cut, &shared).await;
+            let finished = run.finish(cut, late, &shared).await;
             let duration = (shared.clock)().saturating_duration_since(began);
             Finished {
                 duration,
@@ -69,35 +77,54 @@ pub(super) async fn supervise(
     }
 }
 
-/// Starts the process on a blocking thread. When nobody waits for the answer any more, the process
-/// is not started, or ended as soon as it has been.
-async fn launch_elsewhere(
-    spec: Spec,
-    slot: Option<OwnedSemaphorePermit>,
-    ticket: Ticket,
-) -> Result<Launched, String> {
-    let (answer, started) = oneshot::channel();
-    let runtime = Handle::current();
-    tokio::task::spawn_blocking(move || {
-        if answer.is_closed() {
-            return;
+/// A start that is under way on a blocking thread.
+struct Start {
+    answer: oneshot::Receiver<Result<Launched, String>>,
+    /// Taken by whoever is first: the thread, which then starts the process, or we, who then do not
+    /// want it any more.
+    claimed: Arc<AtomicBool>,
+}
+
+impl Start {
+    fn elsewhere(spec: Spec, slot: Option<OwnedSemaphorePermit>, ticket: Ticket) -> Self {
+        let (sender, answer) = oneshot::channel();
+        let claimed = Arc::new(AtomicBool::new(false));
+        let free = Arc::clone(&claimed);
+        let runtime = Handle::current();
+        tokio::task::spawn_blocking(move || {
+            if free.swap(true, Ordering::AcqRel) {
+                return;
+            }
+            let shared = ticket.shared();
+            let launched = launch(&spec, &*shared.clock, shared.output_cap);
+            drop(slot);
+            if let Ok(launched) = &launched {
+                shared.forget(launched.group.id());
+            }
+            if let Err(Ok(mut unwanted)) = sender.send(launched) {
+                runtime.spawn(async move {
+                    unwanted.group.end(spec.kill).await;
+                    drop(ticket);
+                });
+            }
+        });
+        Self { answer, claimed }
+    }
+
+    async fn answer(&mut self) -> Result<Launched, String> {
+        let answer = (&mut self.answer).await;
+        answer.unwrap_or_else(|_| Err("the runtime was shut down before the start".to_owned()))
+    }
+
+    /// Takes the start back. When it has begun, its answer is waited for, because a process that
+    /// runs must be seen to end; but not for ever, because a start may hang in the kernel (a file
+    /// system that does not answer). It is then ended when it comes.
+    async fn too_late(mut self) -> Option<Result<Launched, String>> {
+        if !self.claimed.swap(true, Ordering::AcqRel) {
+            return None;
         }
-        let shared = ticket.shared();
-        let launched = launch(&spec, &*shared.clock, shared.output_cap);
-        drop(slot);
-        if let Ok(launched) = &launched {
-            shared.forget(launched.group.id());
-        }
-        if let Err(Ok(mut unwanted)) = answer.send(launched) {
-            runtime.spawn(async move {
-                unwanted.group.end(spec.kill).await;
-                drop(ticket);
-            });
-        }
-    });
-    started
-        .await
-        .unwrap_or_else(|_| Err("the runtime was shut down before the start".to_owned()))
+        tokio::time::timeout(HUNG_START, self.answer()).await.ok()
+    }
 }
 
 /// A process that runs.
@@ -110,16 +137,18 @@ struct Run {
 
 impl Run {
     /// Sees it to its end; durations are the caller's to fill in.
-    async fn finish<C>(mut self, mut cut: Pin<&mut C>, shared: &Shared) -> Finished
+    /// `late` is why it must be ended at once.
+    async fn finish<C>(mut self, cut: Pin<&mut C>, late: Option<Exit>, shared: &Shared) -> Finished
     where
         C: Future<Output = Exit>,
     {
-        let exit = match self.until_exit(cut.as_mut()).await {
-            Ok(exit) => match self.until_quiet(cut).await {
-                Ok(()) => exit,
-                Err(cut_short) => self.end(cut_short).await,
-            },
-            Err(cut_short) => self.end(cut_short).await,
+        let exit = match late {
+            Some(late) => Err(late),
+            None => self.until_last_byte(cut).await,
+        };
+        let exit = match exit {
+            Ok(exit) => exit,
+            Err(why) => self.end(why).await,
         };
         if self.group.has_members().await {
             shared.remember(self.group.id());
@@ -135,6 +164,15 @@ impl Run {
             pipe_held,
             ..Finished::new(exit)
         }
+    }
+
+    async fn until_last_byte<C>(&mut self, mut cut: Pin<&mut C>) -> Result<Exit, Exit>
+    where
+        C: Future<Output = Exit>,
+    {
+        let exit = self.until_exit(cut.as_mut()).await?;
+        self.until_quiet(cut).await?;
+        Ok(exit)
     }
 
     /// Feeds and reads until the process itself has exited. `Err` is why it must be ended.

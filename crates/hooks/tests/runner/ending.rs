@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-const SOON: Duration = Duration::from_millis(500);
+/// A timeout that a test waits out. Scripts must have said their first word by then, on a busy
+/// machine too.
+const SOON: Duration = Duration::from_secs(2);
 
 /// Writes its number to `pid` in the working folder, then does `then`.
 fn marked(folder: &Path, then: &str) -> Spec {
@@ -238,6 +240,24 @@ async fn a_future_dropped_while_the_process_starts_leaves_nothing() {
 }
 
 #[tokio::test]
+async fn a_run_cancelled_while_its_process_starts_ends_when_the_process_has_ended() {
+    let supervisor = Supervisor::new();
+    let folder = tempfile::tempdir().unwrap();
+    for patience in 0..100 {
+        let signal = CancellationToken::new();
+        let spec = marked(folder.path(), "echo $$ >> all; exec sleep 100");
+        let running = tokio::spawn(supervisor.run(spec, signal.clone()));
+        for _ in 0..patience * 10 {
+            tokio::task::yield_now().await;
+        }
+        signal.cancel();
+        assert_eq!(running.await.unwrap().exit, Exit::Cancelled);
+        let all = std::fs::read_to_string(folder.path().join("all")).unwrap_or_default();
+        assert!(all.lines().last().is_none_or(|line| !alive(group_in(line))));
+    }
+}
+
+#[tokio::test]
 async fn the_timeout_holds_for_a_future_that_nobody_polls() {
     let supervisor = Supervisor::new();
     let spec = Spec {
@@ -327,6 +347,30 @@ fn a_runtime_that_is_shut_down_takes_its_processes_along() {
         eventually("the group is gone", || !alive(group)).await;
         supervisor.quiesce().await;
     });
+}
+
+#[test]
+fn a_runtime_that_is_shut_down_during_a_start_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let supervisor = Arc::new(Supervisor::new());
+    for patience in 0..60 {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let spec = marked(folder.path(), "echo $$ >> all; exec sleep 100");
+            tokio::spawn(supervisor.run(spec, CancellationToken::new()));
+            for _ in 0..patience * 10 {
+                tokio::task::yield_now().await;
+            }
+        });
+        drop(runtime);
+    }
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(supervisor.quiesce());
+    let all = std::fs::read_to_string(folder.path().join("all")).unwrap_or_default();
+    assert!(all.lines().all(|line| !alive(group_in(line))));
 }
 
 #[tokio::test]

@@ -61,7 +61,7 @@ fn group_in(text: &str) -> Pid {
 }
 
 /// Whether the group has a member that runs. Where process 1 reaps late, dead members stay visible
-/// for a while; on Linux `/proc` tells them apart.
+/// for a while; on Linux `/proc` tells them apart. A member is printed, for the test that fails.
 fn alive(group: Pid) -> bool {
     if test_kill_process_group(group).is_err() {
         return false;
@@ -75,7 +75,11 @@ fn alive(group: Pid) -> bool {
             return false;
         };
         let fields: Vec<_> = fields.split_whitespace().collect();
-        fields[0] != "Z" && fields[2] == group.as_raw_nonzero().to_string()
+        let member = fields[2] == group.as_raw_nonzero().to_string();
+        if member {
+            println!("{group:?} has {stat}");
+        }
+        member && !matches!(fields[0], "Z" | "X")
     })
 }
 

@@ -2,8 +2,8 @@
 
 use seamline_seams::*;
 
-fn forge() -> [Token; 3] {
-    [Token { mint: 0, serial: 7 }, Token::from(7), Token::default()]
+fn forge() -> Token {
+    Token { mint: 0, serial: 7 }
 }
 
 fn main() {}

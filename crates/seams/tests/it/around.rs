@@ -104,77 +104,46 @@ async fn a_wrapper_cannot_hold_back_the_callers_cancellation() {
 
 #[tokio::test]
 async fn a_wrapper_can_cancel_what_it_wraps_but_not_what_is_around_it() {
-    let stage = Stage::new();
-    let outer_signal = Arc::new(Mutex::new(None));
-    let slot = Arc::clone(&outer_signal);
-    stage.seam.on(
-        &stage.scope,
-        "outer",
-        move |event, signal: Signal, inner| {
-            *slot.lock().unwrap() = Some(signal.clone());
-            through(event, signal, inner)
-        },
-    );
-    stage.seam.on(
-        &stage.scope,
-        "timeout",
-        |_, signal: Signal, inner| async move {
-            signal.cancel();
-            Ok(inner.run(signal).await)
-        },
-    );
-    let caller = Signal::new();
-    let mut dispatch = Box::pin(stage.dispatch_until_cancelled(&caller));
-    // Looked at while the dispatch lives: at its end all its signals are cancelled.
-    stage
-        .seam
-        .on_first(&stage.scope, "never part of it", through);
-    let outcome = futures_util::poll!(&mut dispatch);
-    assert!(matches!(
-        outcome,
-        std::task::Poll::Ready(Outcome::Done("cancelled"))
-    ));
-    assert!(!caller.is_cancelled());
-    drop(dispatch);
-    assert!(
-        outer_signal
-            .lock()
-            .unwrap()
-            .as_ref()
-            .is_some_and(Signal::is_cancelled)
-    );
-}
-
-#[tokio::test]
-async fn a_wrappers_own_signal_cancels_the_work_first() {
-    let stage = Stage::new();
-    let mine = Signal::new();
-    let given = mine.clone();
-    let seen = Arc::new(Mutex::new(None));
-    let slot = Arc::clone(&seen);
-    stage
-        .seam
-        .on(&stage.scope, "outer", move |_, signal: Signal, inner| {
-            let slot = Arc::clone(&slot);
-            async move {
-                let outcome = inner.run(signal.clone()).await;
-                *slot.lock().unwrap() = Some(signal.is_cancelled());
-                Ok(outcome)
-            }
-        });
-    stage.seam.on(&stage.scope, "timeout", move |_, _, inner| {
-        inner.run(given.clone()).map(Ok)
-    });
-    let caller = Signal::new();
-    let mut dispatch = Box::pin(stage.dispatch_until_cancelled(&caller));
-    assert!(futures_util::poll!(&mut dispatch).is_pending());
-    mine.cancel();
-    assert!(matches!(dispatch.await, Outcome::Done("cancelled")));
-    assert_eq!(
-        *seen.lock().unwrap(),
-        Some(false),
-        "the wrapper around it saw no cancellation"
-    );
+    // By the signal it was given, or by one of its own.
+    for own in [None, Some(Signal::new())] {
+        let stage = Stage::new();
+        let trace = stage.trace.clone();
+        stage
+            .seam
+            .on(&stage.scope, "outer", move |_, signal: Signal, inner| {
+                let trace = trace.clone();
+                async move {
+                    let outcome = inner.run(signal.clone()).await;
+                    trace.note(format!("outer cancelled: {}", signal.is_cancelled()));
+                    Ok(outcome)
+                }
+            });
+        let now = Signal::new();
+        let timer = now.clone();
+        stage
+            .seam
+            .on(&stage.scope, "timeout", move |_, given: Signal, inner| {
+                let (timer, signal) = (timer.clone(), own.clone().unwrap_or(given));
+                async move {
+                    let expire = async {
+                        timer.cancelled().await;
+                        signal.cancel();
+                    };
+                    Ok(
+                        futures_util::future::join(inner.run(signal.clone()), expire)
+                            .await
+                            .0,
+                    )
+                }
+            });
+        let caller = Signal::new();
+        let mut dispatch = Box::pin(stage.dispatch_until_cancelled(&caller));
+        assert!(futures_util::poll!(&mut dispatch).is_pending());
+        now.cancel();
+        assert!(matches!(dispatch.await, Outcome::Done("cancelled")));
+        assert!(!caller.is_cancelled());
+        assert_eq!(stage.trace.take(), ["outer cancelled: false"]);
+    }
 }
 
 #[tokio::test]
@@ -335,4 +304,20 @@ fn an_empty_seam_allocates_nothing() {
         );
     });
     assert_eq!(counted.count_total, 0);
+}
+
+#[tokio::test]
+async fn a_plain_result_is_outcome_enough() {
+    struct Plain;
+    impl seamline_seams::Wrap for Plain {
+        const NAME: &'static str = "test.plain";
+        type Event = ();
+        type Outcome = Result<u8, seamline_seams::Fault>;
+    }
+    let (scope, seam) = (Scope::root("app"), Around::<Plain>::new(&FaultLog::new()));
+    let core = |(), _| async { Ok(7) };
+    assert_eq!(seam.dispatch((), Signal::new(), core).await.unwrap(), 7);
+    seam.on(&scope, "broken", |(), _, _| async { Err("oh".into()) });
+    let fault = seam.dispatch((), Signal::new(), core).await.unwrap_err();
+    assert_eq!(short(&fault), "broken: error oh");
 }

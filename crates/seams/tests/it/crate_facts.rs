@@ -47,6 +47,21 @@ fn the_dependencies_are_exactly_these_and_none_is_ours() {
     assert_eq!(found, expected);
 }
 
+/// The example on the front page is one screen, and the signature is its first line.
+#[test]
+fn the_front_page_starts_with_the_signature_and_its_example_fits_thirty_lines() {
+    let lines: Vec<_> = include_str!("../../src/lib.rs").lines().collect();
+    assert!(
+        lines[0].starts_with("//! `async fn(Event, Next) -> Result<Reply<Decision>, BoxError>`")
+    );
+    let mut fences = lines
+        .iter()
+        .enumerate()
+        .filter(|(_, line)| line.starts_with("//! ```"));
+    let (start, end) = (fences.next().unwrap().0, fences.next().unwrap().0);
+    assert!(end - start - 1 <= 30, "{} lines", end - start - 1);
+}
+
 /// A listener's future, and so everything in it, may move between threads.
 #[test]
 fn handles_can_be_sent_and_shared() {

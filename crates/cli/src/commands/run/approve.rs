@@ -16,9 +16,7 @@ pub(super) fn attended() -> bool {
 /// call that must be asked about is denied.
 pub(super) fn register(scope: &Scope, tools: &ToolSeams, json: bool) {
     if attended() && !json {
-        tools
-            .approval
-            .on(scope, "terminal", |question, signal| ask(question, signal));
+        tools.approval.on(scope, "terminal", ask);
     }
 }
 

@@ -127,7 +127,7 @@ impl Deciding<'_> {
             permission::Verdict::Allow => Verdict::Go,
             permission::Verdict::Ask => self.ask(None, None).await,
             permission::Verdict::Deny(reason) => {
-                self.tell(format!("{} was not run: {reason}.", self.proposal.name()));
+                self.refused_by_mode();
                 Verdict::Denied {
                     reason,
                     by: Source::Harness,
@@ -140,6 +140,7 @@ impl Deciding<'_> {
     /// A policy that asks is asked for in every mode but `dontAsk`, where nobody is to be asked.
     async fn policy_asks(&mut self, reason: Option<String>, by: seams::Source) -> Verdict {
         if self.pipeline.permission.mode() == Mode::DontAsk {
+            self.refused_by_mode();
             let reason = reason.unwrap_or_else(|| {
                 format!(
                     "tool {:?} requires approval, and the permission mode is dontAsk",
@@ -219,6 +220,13 @@ impl Deciding<'_> {
             },
             Ok(_) => Verdict::Go,
         }
+    }
+
+    fn refused_by_mode(&mut self) {
+        let (name, mode) = (self.name(), self.pipeline.permission.mode());
+        self.tell(format!(
+            "{name} was not run: the permission mode is {mode}. Choose another one to allow it."
+        ));
     }
 
     fn unanswered(&mut self, reason: Option<String>, by: Option<seams::Source>) -> Verdict {

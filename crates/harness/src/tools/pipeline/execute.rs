@@ -82,10 +82,12 @@ impl Executed {
     fn deny(&mut self, reason: String, cause: DenyCause) {
         self.outcome = Outcome::failed(reason.clone(), None);
         self.ending = Ending::Denied;
+        let (call, signal) = (self.call.clone(), self.signal.clone());
         self.denial = Some(ToolDenied {
-            call: self.call.clone(),
+            call,
             reason,
             cause,
+            signal,
         });
     }
 

@@ -53,6 +53,7 @@ pub struct Pipeline {
     permission: Permission,
     workspace: Workspace,
     mint: TokenMint,
+    deadline: Duration,
 }
 
 /// What was decided about a call, before the log holds it.
@@ -120,8 +121,8 @@ pub struct Settled {
 }
 
 impl Pipeline {
-    /// How long those who are told of a denial may take. Our choice.
-    pub const DENIED_DEADLINE: Duration = Duration::from_secs(5);
+    /// How long those who are told of a denial may take, by default. Our choice.
+    pub const DEADLINE: Duration = Duration::from_secs(60);
 
     /// A pipeline over these seams and tools.
     pub fn new(
@@ -136,7 +137,20 @@ impl Pipeline {
             permission,
             workspace,
             mint: TokenMint::new(),
+            deadline: Self::DEADLINE,
         }
+    }
+
+    /// Sets how long those who are told of a denial may take.
+    #[must_use]
+    pub fn with_deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// How long those who are told of something may take.
+    pub fn deadline(&self) -> Duration {
+        self.deadline
     }
 
     /// The seams.

@@ -22,7 +22,7 @@ impl Pipeline {
         finalize(&mut executed);
         let mut told = Vec::new();
         if let Some(denial) = &executed.denial {
-            let deadline = Self::DENIED_DEADLINE;
+            let deadline = self.deadline;
             let collected = self.seams.denied.collect(denial.clone(), deadline).await;
             told.extend(
                 collected

@@ -92,7 +92,7 @@ impl Tool for Bash {
                 "command": {"type": "string", "description": "The command to run"},
                 "description": {"type": "string", "description": "What it is for, in a few words"},
                 "timeout": {
-                    "type": "number",
+                    "type": "integer",
                     "minimum": 1,
                     "maximum": LONGEST_TIMEOUT.as_millis() as u64,
                     "description": "How long it may run, in milliseconds",

@@ -1,0 +1,153 @@
+//! What enters a turn: the prompt, and what waited for a boundary between steps.
+
+use seamline_seams::{Fault, Reply};
+
+use super::event::AgentEvent;
+use super::inbox::Joining;
+use super::seams::{PromptDecision, PromptEvent};
+use super::turn::{Broken, Flow, Turn};
+use crate::content::{Content, Source};
+use crate::session::SessionError;
+use crate::session::event::{PromptBlocked, SteeringMessage, TurnEndReason, UserMessage};
+
+impl Turn<'_> {
+    /// The beginning: text that waited, then the prompt, if it may enter.
+    pub(super) async fn enter(&mut self, content: Content, source: Source) -> Result<Flow, Broken> {
+        self.abandon_deferred()?;
+        self.add_waiting().await?;
+        self.add_first_messages()?;
+        let reply = self
+            .ask_prompt(content.clone(), source.clone(), false)
+            .await?;
+        if self.signal.is_cancelled() {
+            return Ok(Flow::Over(TurnEndReason::Aborted));
+        }
+        let (decision, riders) = reply.riders();
+        let turn = self.number;
+        let rejected = match decision {
+            PromptDecision::Enter { content: rewritten } => {
+                let content = rewritten.unwrap_or(content);
+                let message = UserMessage {
+                    turn,
+                    content: content.clone(),
+                    source: source.clone(),
+                };
+                self.shared.session.append(message)?;
+                let steering = false;
+                self.notify(&AgentEvent::PromptEntered {
+                    content,
+                    source,
+                    steering,
+                });
+                None
+            }
+            PromptDecision::Block { reason, .. } => {
+                self.record_blocked(content, source, reason.clone(), false)?;
+                Some(reason)
+            }
+        };
+        self.ride(riders)?;
+        Ok(match (self.stopped(), rejected) {
+            (Some(end), _) => Flow::Over(end),
+            (None, Some(reason)) => Flow::Over(TurnEndReason::Rejected { reason }),
+            (None, None) => Flow::On,
+        })
+    }
+
+    async fn ask_prompt(
+        &self,
+        content: Content,
+        source: Source,
+        steering: bool,
+    ) -> Result<Reply<PromptDecision>, Fault> {
+        let (facts, signal) = (self.facts(), self.signal.clone());
+        let event = PromptEvent {
+            facts,
+            content,
+            source,
+            steering,
+            signal,
+        };
+        let default = |_| async { PromptDecision::Enter { content: None } };
+        self.shared.seams.prompt.dispatch(event, default).await
+    }
+
+    fn record_blocked(
+        &self,
+        content: Content,
+        source: Source,
+        reason: String,
+        steering: bool,
+    ) -> Result<(), SessionError> {
+        self.shared.session.append(PromptBlocked {
+            turn: self.number,
+            content: content.clone(),
+            source,
+            reason: reason.clone(),
+        })?;
+        self.notify(&AgentEvent::PromptBlocked {
+            content,
+            reason,
+            steering,
+        });
+        Ok(())
+    }
+
+    fn add_first_messages(&self) -> Result<(), SessionError> {
+        let first = std::mem::take(&mut self.shared.state().first_messages);
+        for message in first {
+            let (content, source) = (Content::text(message.text), Source::from(message.source));
+            let turn = self.number;
+            let entry = UserMessage {
+                turn,
+                content: content.clone(),
+                source: source.clone(),
+            };
+            self.shared.session.append(entry)?;
+            self.notify(&AgentEvent::PromptEntered {
+                content,
+                source,
+                steering: false,
+            });
+        }
+        Ok(())
+    }
+
+    /// What waited for a boundary: text for the model, and steering, which policy may refuse.
+    pub(super) async fn add_waiting(&mut self) -> Result<(), Broken> {
+        for item in self.shared.inbox.join() {
+            match item {
+                Joining::Inject(context) => self.add_context(context)?,
+                Joining::Steer { content, source } => self.add_steering(content, source).await?,
+            }
+        }
+        Ok(())
+    }
+
+    async fn add_steering(&mut self, content: Content, source: Source) -> Result<(), Broken> {
+        let reply = self
+            .ask_prompt(content.clone(), source.clone(), true)
+            .await?;
+        let (decision, riders) = reply.riders();
+        match decision {
+            PromptDecision::Enter { content: rewritten } => {
+                let content = rewritten.unwrap_or(content);
+                self.shared.session.append(SteeringMessage {
+                    turn: self.number,
+                    content: content.clone(),
+                    source: source.clone(),
+                })?;
+                let steering = true;
+                self.notify(&AgentEvent::PromptEntered {
+                    content,
+                    source,
+                    steering,
+                });
+            }
+            PromptDecision::Block { reason, .. } => {
+                self.record_blocked(content, source, reason, true)?;
+            }
+        }
+        Ok(self.ride(riders)?)
+    }
+}

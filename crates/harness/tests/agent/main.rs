@@ -1,0 +1,17 @@
+//! The loop, driven through the public interface with a scripted model.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "in a test a broken expectation is a panic"
+)]
+
+mod bench;
+mod calls;
+mod cancel;
+mod defer;
+mod lifecycle;
+mod prompts;
+mod tools;
+mod turns;
