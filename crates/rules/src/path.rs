@@ -34,9 +34,9 @@ pub struct PathPattern {
     negated: bool,
     anchor: Anchor,
     /// As allow rules and conditions read it.
-    narrow: Gitignore,
+    narrow: Box<Gitignore>,
     /// As deny and ask rules read it.
-    wide: Gitignore,
+    wide: Box<Gitignore>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -185,7 +185,7 @@ fn narrowed(line: String) -> String {
     }
 }
 
-fn compile(line: &str) -> Result<Gitignore, Problem> {
+fn compile(line: &str) -> Result<Box<Gitignore>, Problem> {
     // Behind an anchor of ours neither `#` nor `!` has gitignore's meaning.
     let line = if line.starts_with(['#', '!']) {
         format!("\\{line}")
@@ -195,7 +195,7 @@ fn compile(line: &str) -> Result<Gitignore, Problem> {
     let glob = |e: ignore::Error| Problem::Glob(e.to_string());
     let mut builder = GitignoreBuilder::new("");
     builder.add_line(None, &line).map_err(glob)?;
-    builder.build().map_err(glob)
+    builder.build().map(Box::new).map_err(glob)
 }
 
 /// Why a path rule on this tool is never looked at outside conditions (documented).
