@@ -10,8 +10,8 @@ use seamline_hooks::runner::Supervisor;
 
 use crate::bench::Bench;
 use crate::case::{self, Row};
-use crate::level::EngineLevel;
-use crate::play::{Played, play};
+use crate::level::{EngineLevel, Kit, TurnLevel};
+use crate::play::{Levels, Played, play};
 use crate::{documented, rec, report};
 
 /// Everything passed.
@@ -58,18 +58,20 @@ struct Options {
     /// Only cases whose id begins so.
     #[arg(long, default_value = "")]
     only: String,
-    /// How far each case is played.
-    #[arg(long, value_enum, default_value_t = Depth::Engine)]
-    level: Depth,
+    /// Plays at this level only; at both by default.
+    #[arg(long, value_enum)]
+    level: Option<Only>,
     /// Prints one JSON object with the result of each case.
     #[arg(long)]
     json: bool,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Depth {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Only {
     /// Through the hook engine.
     Engine,
+    /// As whole turns through the harness; cases that cannot be played so are skipped.
+    Turn,
 }
 
 /// Runs the command; the result is the exit code.
@@ -122,19 +124,19 @@ fn play_rows(
     dialect: DialectId,
     rows: Vec<Row>,
     program: &Path,
-    depth: Depth,
+    only: Option<Only>,
 ) -> Result<Vec<Played>, String> {
     let documented = documented::read(dialect, &repository().join("docs/conformance.md"))?;
     let bench = Bench::new(program).map_err(|error| format!("cannot set up: {error}"))?;
+    let kit = Arc::new(Kit::new(bench, Arc::new(Supervisor::new())));
+    let engine = || EngineLevel::new(Arc::clone(&kit));
+    let turn = || TurnLevel::new(Arc::clone(&kit));
+    let levels = Levels {
+        engine: (only != Some(Only::Turn)).then(engine),
+        turn: (only != Some(Only::Engine)).then(turn),
+    };
     let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
-    runtime.block_on(async {
-        match depth {
-            Depth::Engine => {
-                let level = EngineLevel::new(bench, Arc::new(Supervisor::new()));
-                Ok(play(Arc::new(level), dialect, rows, &documented).await)
-            }
-        }
-    })
+    Ok(runtime.block_on(play(levels, dialect, rows, &documented)))
 }
 
 fn fail(code: i32, why: &str) -> i32 {

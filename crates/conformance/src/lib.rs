@@ -7,7 +7,8 @@
 //! knows no case by its name.
 //!
 //! ```text
-//! case file -> Row -> Stage on disk -> moments -> engine -> Observed -> compare -> report
+//! case file -> Row -> Stage on disk -> engine level: moments -> engine  -> Observed -> compare -> report
+//!                                  -> turn level:   harness + bridge ->
 //! ```
 //!
 //! Hooks of a measured configuration call a recorder; ours is this program under another name
@@ -26,5 +27,6 @@ pub mod pace;
 pub mod play;
 pub mod rec;
 pub mod report;
+pub mod rounds;
 pub mod stage;
 pub mod text;

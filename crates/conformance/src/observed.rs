@@ -15,6 +15,8 @@ pub struct Observed {
     pub wrote: Option<Vec<String>>,
     /// Tool calls.
     pub calls: Option<Vec<CallFate>>,
+    /// Whether `calls` has every call that ran or was denied.
+    pub calls_are_complete: bool,
     /// Whether each prompt entered; empty when no hook was asked.
     pub prompts: Vec<bool>,
     /// How the turn ended.
@@ -50,6 +52,44 @@ pub struct Said {
     pub text: String,
     /// Whether it must have arrived; otherwise it may have.
     pub certain: bool,
+    /// Where it stands; texts in different places have no order.
+    pub place: Place,
+}
+
+impl Said {
+    /// A text that must have arrived.
+    #[must_use]
+    pub fn certain(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            certain: true,
+            place: Place::default(),
+        }
+    }
+
+    /// A text that may have arrived.
+    #[must_use]
+    pub fn possible(text: impl Into<String>) -> Self {
+        Self {
+            certain: false,
+            ..Self::certain(text)
+        }
+    }
+}
+
+/// Where a text stands in a request. The clients put contexts before or after results; we put
+/// them after.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Place {
+    /// Not known, or the same for all.
+    #[default]
+    Any,
+    /// In what a user said.
+    User,
+    /// In a context.
+    Context,
+    /// In the result of a call.
+    Result,
 }
 
 /// One firing of one event.

@@ -7,8 +7,9 @@
 //! behaviour ignores them.
 //!
 //! *Its turn*: hooks of one event start at once and finish as they please, but many outcomes
-//! depend on who finished first. When the round being played has an order, a recorder waits until
-//! the processes of those before it are gone, for at most [`PATIENCE`].
+//! depend on who finished first. Where the plan ([`rounds`](crate::rounds)) has an order for its
+//! round, a recorder waits until the processes of those before it are gone, for at most
+//! five seconds.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
@@ -122,10 +123,13 @@ struct Steps {
     name: String,
     behaviour: Map<String, Value>,
     pace: Pace,
-    /// The number of the round.
-    number: String,
-    /// Its order, when it has one.
-    round: Value,
+}
+
+/// Where a run stands: its round, and who finishes before it.
+struct Place {
+    round: u64,
+    before: Vec<String>,
+    runner: i64,
 }
 
 impl Steps {
@@ -134,20 +138,19 @@ impl Steps {
         let behaviour = read_json(&case.join("behave.json"));
         let behaviour = behaviour.get(name).cloned().unwrap_or_default();
         let behaviour = match behaviour {
-            Value::Array(calls) => this_call(&notes, name, &calls),
+            Value::Array(calls) => {
+                let n = claim(&notes, &format!("call-{name}"));
+                calls.get(n).or(calls.last()).cloned().unwrap_or_default()
+            }
             one => one,
         };
         let behaviour = behaviour.as_object().cloned().unwrap_or_default();
-        let number = std::env::var(ROUND).unwrap_or_default();
-        let round = read_json(&notes.join(format!("round-{number}.json")));
         let (name, pace) = (name.to_owned(), Pace::from_env());
         Self {
             notes,
             name,
             behaviour,
             pace,
-            number,
-            round,
         }
     }
 
@@ -156,6 +159,7 @@ impl Steps {
         // Whatever was read counts; a closed input is an empty one.
         let _ = io::stdin().lock().read_to_end(&mut input);
         self.note(&input);
+        let place = self.place(&input);
         self.start_child();
         self.append_env();
         let out = self
@@ -170,7 +174,9 @@ impl Steps {
         if let Some(seconds) = self.behaviour.get("sleep").and_then(Value::as_f64) {
             std::thread::sleep(self.pace.scaled(seconds));
         }
-        self.wait_for_turn();
+        if let Some(place) = &place {
+            self.wait_for_turn(place);
+        }
         if !early {
             write_all(&mut io::stdout(), &out);
         }
@@ -180,7 +186,9 @@ impl Steps {
             .and_then(Value::as_str)
             .unwrap_or("");
         write_all(&mut io::stderr(), err);
-        self.finished();
+        if let Some(place) = &place {
+            self.finished(place.round);
+        }
         let exit = self
             .behaviour
             .get("exit")
@@ -191,10 +199,36 @@ impl Steps {
 
     /// Keeps what was read, for the runner to compare.
     fn note(&self, input: &[u8]) {
-        let note = json!({"name": self.name, "round": self.number,
+        let round = std::env::var(ROUND).unwrap_or_default();
+        let note = json!({"name": self.name, "round": round,
             "stdin": String::from_utf8_lossy(input)});
         let file = self.notes.join(format!("read-{}.json", std::process::id()));
         let _ = fs::write(file, note.to_string());
+    }
+
+    /// Looks this run up in the plan.
+    fn place(&self, input: &[u8]) -> Option<Place> {
+        let input: Value = serde_json::from_slice(input).ok()?;
+        let event = input.get("hook_event_name")?.as_str()?;
+        let plan = read_json(&self.notes.join("rounds.json"));
+        let runs = plan.get(event)?.get(&self.name)?;
+        let n = claim(&self.notes, &format!("run-{event}-{}", self.name));
+        let run = runs.get(n)?;
+        let order = run.get("order")?.as_array()?;
+        let names: Vec<&str> = order.iter().filter_map(Value::as_str).collect();
+        let mine = names
+            .iter()
+            .position(|name| *name == self.name)
+            .unwrap_or(0);
+        Some(Place {
+            round: run.get("round")?.as_u64()?,
+            before: names
+                .iter()
+                .take(mine)
+                .map(|name| (*name).to_owned())
+                .collect(),
+            runner: plan.get("runner")?.as_i64()?,
+        })
     }
 
     fn start_child(&self) {
@@ -235,44 +269,25 @@ impl Steps {
     }
 
     /// Waits until everyone before us in this round's order has finished and is gone.
-    fn wait_for_turn(&self) {
-        let order = self
-            .round
-            .get("order")
-            .and_then(Value::as_array)
-            .cloned()
-            .unwrap_or_default();
-        let before = order
-            .iter()
-            .filter_map(Value::as_str)
-            .take_while(|name| *name != self.name);
-        let mine = order.iter().any(|name| name.as_str() == Some(&self.name));
-        if !mine {
-            return;
-        }
+    fn wait_for_turn(&self, place: &Place) {
         let deadline = Instant::now() + PATIENCE;
-        let runner = self
-            .round
-            .get("runner")
-            .and_then(Value::as_i64)
-            .unwrap_or(0);
-        for name in before {
-            let file = self.notes.join(format!("done-{}-{name}.json", self.number));
-            while !is_gone(&read_json(&file), runner) && Instant::now() < deadline {
+        for name in &place.before {
+            let file = self.notes.join(format!("done-{}-{name}.json", place.round));
+            while !is_gone(&read_json(&file), place.runner) && Instant::now() < deadline {
                 std::thread::sleep(LOOK);
             }
         }
-        // Whoever waits for a process learns of its end a moment later.
-        std::thread::sleep(LOOK * 5);
+        if !place.before.is_empty() {
+            // Whoever waits for a process learns of its end a moment later.
+            std::thread::sleep(LOOK * 5);
+        }
     }
 
     /// Says that this recorder has written everything, and who it is.
-    fn finished(&self) {
+    fn finished(&self, round: u64) {
         let parent = getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
         let note = json!({"pid": std::process::id(), "parent": parent});
-        let file = self
-            .notes
-            .join(format!("done-{}-{}.json", self.number, self.name));
+        let file = self.notes.join(format!("done-{round}-{}.json", self.name));
         let whole = self.notes.join(format!("part-{}.json", std::process::id()));
         let _ = fs::write(&whole, note.to_string()).and_then(|()| fs::rename(&whole, file));
     }
@@ -293,18 +308,27 @@ fn ended(pid: i64) -> bool {
     pid.is_none_or(|pid| test_kill_process(pid).is_err())
 }
 
-/// The entry of a list for this call: each call takes the next one, the last is repeated.
-fn this_call(notes: &Path, name: &str, calls: &[Value]) -> Value {
-    let taken = |n: &usize| {
-        let file = notes.join(format!("call-{name}.{n}"));
-        OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(file)
-            .is_err()
+/// What the recorders of a case read: name and input of each.
+#[must_use]
+pub fn read(notes: &Path) -> Vec<(String, String)> {
+    let files = fs::read_dir(notes).into_iter().flatten().flatten();
+    let files = files.filter(|file| file.file_name().to_string_lossy().starts_with("read-"));
+    let read = files.filter_map(|file| {
+        let note = read_json(&file.path());
+        let text = |key: &str| Some(note.get(key)?.as_str()?.to_owned());
+        Some((text("name")?, text("stdin")?))
+    });
+    read.collect()
+}
+
+/// How many came here before us under this name. Nobody gets the same number.
+fn claim(notes: &Path, name: &str) -> usize {
+    let free = |n: &usize| {
+        let file = notes.join(format!("{name}.{n}"));
+        let open = OpenOptions::new().write(true).create_new(true).open(file);
+        open.is_ok()
     };
-    let n = (0..10_000).find(|n| !taken(n)).unwrap_or(usize::MAX);
-    calls.get(n).or(calls.last()).cloned().unwrap_or_default()
+    (0..10_000).find(free).unwrap_or(usize::MAX)
 }
 
 fn read_json(path: &Path) -> Value {
@@ -341,19 +365,11 @@ mod tests {
     }
 
     #[test]
-    fn each_call_takes_the_next_behaviour_and_the_last_repeats() {
+    fn everybody_who_claims_gets_a_number_of_their_own() {
         let folder = tempfile::tempdir().unwrap();
-        let calls = [json!({"exit": 1}), json!({"exit": 2})];
-        let exits: Vec<_> = (0..3)
-            .map(|_| {
-                this_call(folder.path(), "A", &calls)["exit"]
-                    .as_i64()
-                    .unwrap()
-            })
-            .collect();
-        assert_eq!(exits, [1, 2, 2]);
-        assert_eq!(this_call(folder.path(), "B", &calls)["exit"], 1);
-        assert_eq!(this_call(folder.path(), "C", &[]), Value::Null);
+        let numbers: Vec<_> = (0..3).map(|_| claim(folder.path(), "A")).collect();
+        assert_eq!(numbers, [0, 1, 2]);
+        assert_eq!(claim(folder.path(), "B"), 0);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use seamline_hooks::DialectId;
 use serde_json::{Value, json};
 
+use crate::case::CaseLevel;
 use crate::play::{Played, Result};
 
 /// A value longer than this is cut in the report for people.
@@ -61,8 +62,8 @@ pub fn last_line(dialect: DialectId, played: &[Played]) -> String {
 #[must_use]
 pub fn text(dialect: DialectId, played: &[Played]) -> String {
     let mut out = String::new();
+    // Writing to a string does not fail.
     for one in played.iter().filter(|one| one.result == Result::Failed) {
-        // Writing to a string does not fail.
         let _ = writeln!(
             out,
             "FAILED {} ({}, {})",
@@ -70,29 +71,64 @@ pub fn text(dialect: DialectId, played: &[Played]) -> String {
             one.event,
             one.level.as_str()
         );
-        for problem in &one.problems {
-            let _ = writeln!(
-                out,
-                "  {}: expected {}",
-                problem.key,
-                shown(&problem.expected)
-            );
-            let _ = writeln!(
-                out,
-                "  {:1$}  got      {2}",
-                "",
-                problem.key.len(),
-                shown(&problem.got)
-            );
+        for at in &one.at {
+            for problem in &at.problems {
+                let name = format!("{} {}", at.level, problem.key);
+                let _ = writeln!(out, "  {name}: expected {}", shown(&problem.expected));
+                let _ = writeln!(
+                    out,
+                    "  {:1$}  got      {2}",
+                    "",
+                    name.len(),
+                    shown(&problem.got)
+                );
+            }
         }
     }
-    let by_event = scores(played, |one| one.event.clone());
-    let by_level = scores(played, |one| format!("level {}", one.level.as_str()));
-    for (name, Score { passed, total }) in by_event.iter().chain(&by_level) {
+    for (name, Score { passed, total }) in scores(played, |one| one.event.clone()) {
         let _ = writeln!(out, "{name:24} {passed:5} of {total}");
     }
+    for (name, Score { passed, total }) in level_scores(played) {
+        let _ = writeln!(out, "level {name:18} {passed:5} of {total}");
+    }
+    out.push_str(&held_back(played));
     let _ = writeln!(out, "{}", last_line(dialect, played));
     out
+}
+
+/// Scores of the levels: a case counts at each level at which it was played.
+fn level_scores(played: &[Played]) -> BTreeMap<&'static str, Score> {
+    let mut scores: BTreeMap<&'static str, Score> = BTreeMap::new();
+    for at in played.iter().flat_map(|one| &one.at) {
+        let passed = at.problems.is_empty();
+        let result = if passed {
+            Result::Passed
+        } else {
+            Result::Failed
+        };
+        scores.entry(at.level).or_default().add(result);
+    }
+    scores
+}
+
+/// How many turns were played at engine level only, and what they need.
+fn held_back(played: &[Played]) -> String {
+    let turns = played.iter().filter(|one| one.level == CaseLevel::Turn);
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    for why in turns.filter_map(|one| one.held_back.as_deref()) {
+        *reasons.entry(why).or_default() += 1;
+    }
+    let all: usize = reasons.values().sum();
+    if all == 0 {
+        return String::new();
+    }
+    let mut reasons: Vec<_> = reasons.into_iter().collect();
+    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let reasons: Vec<_> = reasons
+        .iter()
+        .map(|(why, count)| format!("{why} {count}"))
+        .collect();
+    format!("{all} turns at engine level only: {}\n", reasons.join(", "))
 }
 
 fn shown(value: &Value) -> String {
@@ -119,26 +155,29 @@ pub fn json(dialect: DialectId, played: &[Played]) -> Value {
         "total": total,
         "documented": played.iter().filter(|one| one.result == Result::Documented).count(),
         "events": table(scores(played, |one| one.event.clone())),
-        "levels": table(scores(played, |one| one.level.as_str().to_owned())),
+        "levels": table(level_scores(played).into_iter().map(|(k, s)| (k.to_owned(), s)).collect()),
         "cases": cases,
     })
 }
 
 fn case_json(one: &Played) -> Value {
     let problems: Vec<Value> = one
-        .problems
+        .at
         .iter()
-        .map(|p| json!({"key": p.key, "expected": p.expected, "got": p.got}))
+        .flat_map(|at| at.problems.iter().map(move |problem| (at.level, problem)))
+        .map(|(level, p)| json!({"at": level, "key": p.key, "expected": p.expected, "got": p.got}))
         .collect();
+    let played_at: Vec<&str> = one.at.iter().map(|at| at.level).collect();
     json!({"id": one.id, "event": one.event, "level": one.level.as_str(),
-        "result": one.result.as_str(), "problems": problems})
+        "result": one.result.as_str(), "played_at": played_at, "needs": one.held_back,
+        "problems": problems})
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::CaseLevel;
     use crate::compare::Mismatch;
+    use crate::play::At;
 
     fn played(id: &str, result: Result) -> Played {
         let problem = Mismatch {
@@ -151,13 +190,20 @@ mod tests {
         } else {
             Vec::new()
         };
-        let (event, level) = ("Stop".to_owned(), CaseLevel::Turn);
+        let at = match result {
+            Result::Passed | Result::Failed => vec![At {
+                level: "engine",
+                problems,
+            }],
+            _ => Vec::new(),
+        };
         Played {
             id: id.to_owned(),
-            event,
-            level,
+            event: "Stop".to_owned(),
+            level: CaseLevel::Turn,
             result,
-            problems,
+            at,
+            held_back: Some("tool Task".to_owned()),
         }
     }
 
@@ -184,6 +230,7 @@ mod tests {
         let text = text(DialectId::Claude, &[played("d-x", Result::Failed)]);
         assert!(text.contains("FAILED d-x (Stop, turn)"));
         assert!(text.contains("expected [\"A\"]") && text.contains("got      []"));
+        assert!(text.contains("1 turns at engine level only: tool Task 1\n"));
         assert!(text.ends_with("claude: 0 of 1 passed (0 documented)\n"));
     }
 }

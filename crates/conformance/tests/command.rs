@@ -142,3 +142,37 @@ fn a_wrong_command_line_is_usage() {
     }
     assert_eq!(conformance(&["--help"]).status.code(), Some(0));
 }
+
+#[test]
+fn a_turn_is_played_at_both_levels_and_what_it_lacks_is_named() {
+    let with = |key: &str, value: Value| {
+        let mut case = denying(true);
+        let map = case.as_object_mut().unwrap();
+        map.insert("level".to_owned(), json!("turn"));
+        map.insert(key.to_owned(), value);
+        case
+    };
+    let foreign = json!([[{"call": "get_goal", "args": {}, "id": "c"}], {"text": "bye"}]);
+    let rows = [with("note", json!("")), with("script", foreign)];
+    let report = |more: &[&str]| -> Value {
+        let output = with_cases("codex", &rows, &[&["--json"], more].concat());
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let at = |report: &Value, n: usize| {
+        report
+            .pointer(&format!("/cases/{n}/played_at"))
+            .cloned()
+            .unwrap()
+    };
+    let both = report(&[]);
+    assert_eq!(at(&both, 0), json!(["engine", "turn"]));
+    assert_eq!(at(&both, 1), json!(["engine"]));
+    assert_eq!(
+        both.pointer("/cases/1/needs"),
+        Some(&json!("tool get_goal"))
+    );
+    let turn = report(&["--level", "turn"]);
+    assert_eq!((at(&turn, 0), at(&turn, 1)), (json!(["turn"]), json!([])));
+    assert_eq!(turn.get("total"), Some(&json!(1)));
+    assert_eq!(at(&report(&["--level", "engine"]), 0), json!(["engine"]));
+}

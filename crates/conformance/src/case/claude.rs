@@ -6,11 +6,18 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{Expect, or_default, unknown_keys};
+use crate::json::python_dumps;
+use crate::text::Names;
 
 /// One row; the fields are described in `fixtures/README.md`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct ClaudeCase {
+    /// The event under test; none when there are several.
+    pub event: Option<String>,
+    /// Tools and features beyond the shell tool.
+    #[serde(deserialize_with = "or_default")]
+    pub needs: Vec<String>,
     /// Content of `hooks` in the project's settings.
     pub hooks_config: Value,
     /// The other keys of the project's settings.
@@ -117,11 +124,9 @@ pub struct Invocation {
 /// Fields that describe a row to people and change nothing in how it is played.
 const FOR_READING: &[&str] = &[
     "id",
-    "event",
     "level",
     "why",
     "note",
-    "needs",
     "hook_stdout",
     "hook_stderr",
     "hook_exit",
@@ -173,6 +178,40 @@ impl ClaudeCase {
             )
             .chain(self.expect.unknown())
             .collect()
+    }
+
+    /// What the recorders are told to put out.
+    #[must_use]
+    pub fn texts(&self, names: &Names) -> Vec<String> {
+        let starts = self.invocations.iter().map(|start| &start.behave);
+        let behaviours = starts
+            .chain([&self.behave])
+            .flat_map(|behave| behave.values());
+        let calls = behaviours.flat_map(|value| match value {
+            Value::Array(calls) => calls.clone(),
+            one => vec![one.clone()],
+        });
+        let mut texts = Vec::new();
+        for call in calls {
+            for key in ["stdout", "stderr", "stdout_on_term"] {
+                match call.get(key).map(|value| names.fill_value(value)) {
+                    Some(Value::String(text)) => texts.push(text),
+                    Some(other) => texts.push(python_dumps(&other)),
+                    None => {}
+                }
+            }
+        }
+        texts
+    }
+
+    /// The longest time a recorder takes, in seconds; 0 when none sleeps.
+    #[must_use]
+    pub fn longest_sleep(&self) -> f64 {
+        let sleeps = self
+            .behave
+            .values()
+            .filter_map(|value| value.get("sleep")?.as_f64());
+        sleeps.fold(0.0, f64::max)
     }
 
     /// Whether a tool was named that answers permission questions.

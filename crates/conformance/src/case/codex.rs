@@ -144,6 +144,18 @@ impl CodexCase {
         self.thread_config.get("bypass_hook_trust") == Some(&Value::Bool(true))
     }
 
+    /// What the hooks are told to put out.
+    #[must_use]
+    pub fn texts(&self) -> Vec<String> {
+        let reply = self
+            .mcp_server
+            .as_ref()
+            .and_then(|server| server.get("HOOK_TOOL_REPLY"));
+        let reply = reply.and_then(Value::as_str).map(str::to_owned);
+        let streams = self.hook_stdout.iter().chain(&self.hook_stderr).cloned();
+        streams.chain(reply).collect()
+    }
+
     /// Whether the row is about what is loaded, and not about an event.
     #[must_use]
     pub fn is_discovery(&self) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! * Texts that come from a hook are compared character for character. Texts of the client's own
 //!   (failures, warnings) are compared by their kind: there must be one, the wording is ours.
-//!   A text is a hook's own when a hook of the case put it out, see [`words`].
+//!   A text is a hook's own when a hook of the case put it out.
 //! * Hooks of one round start at once, so a round is compared as a set.
 //! * What a level cannot see is not compared.
 
@@ -30,6 +30,11 @@ pub struct Mismatch {
 }
 
 impl Mismatch {
+    /// The case could not be played as it should.
+    pub(crate) fn play(why: &str) -> Self {
+        Self::new("play", Value::Null, why)
+    }
+
     fn new(key: &'static str, expected: impl Into<Value>, got: impl Into<Value>) -> Self {
         Self {
             key,
@@ -44,8 +49,7 @@ impl Mismatch {
 pub fn compare(dialect: DialectId, expect: &Expect, seen: &Observed) -> Vec<Mismatch> {
     let expect = &expect.filled(&seen.names);
     let mut found: Vec<Mismatch> = Vec::new();
-    let complaints = seen.complaints.iter();
-    found.extend(complaints.map(|what| Mismatch::new("play", Value::Null, what.as_str())));
+    found.extend(seen.complaints.iter().map(|what| Mismatch::play(what)));
     found.extend(fires::compare(dialect, expect, seen));
     found.extend(runs::compare(dialect, expect, seen));
     found.extend(tools::compare(dialect, expect, seen));

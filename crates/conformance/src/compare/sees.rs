@@ -5,7 +5,7 @@ use serde_json::json;
 use super::Mismatch;
 use super::words::Words;
 use crate::case::Expect;
-use crate::observed::{Observed, Said};
+use crate::observed::{Observed, Place, Said};
 
 /// A client's record of what the model saw does not always tell a subagent's model from its
 /// parent's (Codex), so a text for a subagent may have been seen there.
@@ -65,14 +65,35 @@ fn certain_texts(told: &[Said]) -> impl Iterator<Item = &str> {
         .map(|said| said.text.as_str())
 }
 
-/// Whether the strings occur, by their first occurrence in this order. Where a text came from
-/// background its place says nothing.
+/// Whether the strings occur, by their first occurrence in this order; strings in different
+/// places of a request have no order. Where a text came from background its place says nothing.
 fn in_order(expected: &[String], told: &[Said]) -> bool {
-    let all: Vec<&str> = told.iter().map(|said| said.text.as_str()).collect();
-    let all = all.join("\n\u{0}\n");
+    let found = |text: &String| {
+        let holds = |said: &&(usize, &Said)| said.1.text.contains(text.trim());
+        let (n, said) = told
+            .iter()
+            .enumerate()
+            .collect::<Vec<_>>()
+            .iter()
+            .find(holds)
+            .copied()?;
+        Some((said.place, n, said.text.find(text.trim())?))
+    };
+    let Some(places) = expected.iter().map(found).collect::<Option<Vec<_>>>() else {
+        return false;
+    };
     let ordered = told.iter().all(|said| said.certain);
-    let places: Option<Vec<usize>> = expected.iter().map(|text| all.find(text.trim())).collect();
-    places.is_some_and(|places| !ordered || places.is_sorted())
+    let sorted = |place: Place| {
+        places
+            .iter()
+            .filter(|found| found.0 == place)
+            .map(|found| (found.1, found.2))
+            .is_sorted()
+    };
+    !ordered
+        || [Place::Any, Place::User, Place::Context, Place::Result]
+            .into_iter()
+            .all(sorted)
 }
 
 /// Whether a saying stands in the text as words of their own.

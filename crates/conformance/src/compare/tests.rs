@@ -31,10 +31,7 @@ fn round(event: &str, runs: Vec<SeenRun>) -> Round {
 }
 
 fn said(text: &str) -> Said {
-    Said {
-        text: text.to_owned(),
-        certain: true,
-    }
+    Said::certain(text)
 }
 
 /// The keys that differ.
@@ -303,10 +300,7 @@ fn what_the_model_sees_comes_in_order_and_nothing_else_does() {
 
 #[test]
 fn an_uncertain_text_may_be_seen_or_not() {
-    let late = Said {
-        text: "A".into(),
-        certain: false,
-    };
+    let late = Said::possible("A");
     let seen = Observed {
         model: Some(vec![late]),
         scripted: vec!["A".into()],

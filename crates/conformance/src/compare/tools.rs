@@ -8,14 +8,18 @@ use crate::case::{Expect, ExpectedTool};
 use crate::moments::CallFate;
 use crate::observed::Observed;
 
-/// Calls are found by their id, or by name and place. A call that was not seen is not compared:
-/// no hook listened to it.
+/// Calls are found by their id, or by name and place. A call that was not seen is compared only
+/// where every call would have been; else it may be that no hook listened to it.
 pub(super) fn compare(dialect: DialectId, expect: &Expect, seen: &Observed) -> Vec<Mismatch> {
     let mut calls: Vec<&CallFate> = seen.calls.iter().flatten().collect();
     let mut found = Vec::new();
     for want in expect.tools() {
         let place = calls.iter().position(|call| is_of(want, call));
         let Some(call) = place.map(|place| calls.remove(place)) else {
+            let shows = want.ran == Some(true) || want.denied == Some(true);
+            if seen.calls_are_complete && shows {
+                found.push(Mismatch::new("tool", wanted(want), Value::Null));
+            }
             continue;
         };
         if !fits(dialect, want, call) {

@@ -10,6 +10,7 @@ use crate::bench::Bench;
 use crate::case::ClaudeCase;
 use crate::pace::{Pace, VARIABLE};
 use crate::rec::NOTES;
+use crate::rounds::plan;
 
 /// The project's settings file, below the project folder.
 const SETTINGS: &str = ".claude/settings.json";
@@ -28,6 +29,8 @@ impl Stage {
         stage.claude_env(case, bench);
         stage.claude_files(case)?;
         stage.set_behaviour(&case.behave)?;
+        let rounds = stage.root.join(NOTES).join("rounds.json");
+        stage.write(&rounds, &plan(case).to_string())?;
         stage.set_up(case)?;
         Ok(stage)
     }

@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use seamline_hooks::{Decision, DialectId, Fired};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::firing::{Player, all_ended, beyond, new_files, read_json};
+use super::EngineLevel;
+use super::firing::{Player, all_ended, new_files, read_json};
 use super::model::Drive;
-use super::{EngineLevel, Trust};
-use crate::case::{ClaudeCase, Order};
-use crate::json::python_dumps;
+use crate::case::ClaudeCase;
+use crate::level::kit::Trust;
+use crate::level::trace::beyond;
 use crate::moments::{ClaudeMoments, Fire, Moment, Verdict};
 use crate::observed::Observed;
 use crate::pace::Pace;
@@ -20,13 +21,12 @@ use crate::stage::Stage;
 
 impl EngineLevel {
     pub(super) async fn claude(&self, case: &ClaudeCase) -> Result<Observed, String> {
-        let stage = Stage::claude(case, &self.bench).map_err(|error| error.to_string())?;
-        let engine = self.engine(DialectId::Claude, &stage, &Trust::All);
-        let recorder = self.bench.recorder().display().to_string();
+        let stage = Stage::claude(case, &self.kit.bench).map_err(|error| error.to_string())?;
+        let engine = self.kit.engine(DialectId::Claude, &stage, &Trust::All);
+        let reader = self.kit.reader(DialectId::Claude);
         let mut stagehand = Stagehand {
-            player: Player::new(engine, drive(case), &stage, recorder),
+            player: Player::new(engine, drive(case), &stage, reader),
             case,
-            orders: case.order.clone(),
             read: BTreeSet::new(),
             starts: 0,
             after_end: false,
@@ -38,7 +38,7 @@ impl EngineLevel {
         seen.turn = turn(case, &seen, &walked.prompts);
         seen.prompts = walked.prompts;
         seen.calls = Some(walked.calls);
-        seen.scripted.extend(texts(case, &stage));
+        seen.scripted = case.texts(&stage.names);
         Ok(seen)
     }
 }
@@ -54,11 +54,11 @@ fn drive(case: &ClaudeCase) -> Drive {
 }
 
 /// Answers a permission question when the case's other channel would have: hooks that sleep
-/// longer are too late. Those that do not sleep are in time, however busy this machine is.
+/// longer are too late. The others are in time, however busy this machine is.
 fn too_late(case: &ClaudeCase, pace: Pace, event: &str) -> CancellationToken {
     let signal = CancellationToken::new();
-    let asked = event == "PermissionRequest" && case.behave.keys().any(|name| sleeps(case, name));
-    let Some(seconds) = case.answers_after().filter(|_| asked) else {
+    let late = |seconds: &f64| event == "PermissionRequest" && case.longest_sleep() > *seconds;
+    let Some(seconds) = case.answers_after().filter(late) else {
         return signal;
     };
     let later = signal.clone();
@@ -81,37 +81,9 @@ fn turn(case: &ClaudeCase, seen: &Observed, prompts: &[bool]) -> Option<&'static
     }
 }
 
-/// What the recorders were told to put out.
-fn texts(case: &ClaudeCase, stage: &Stage) -> Vec<String> {
-    let behaviours = case
-        .invocations
-        .iter()
-        .map(|start| &start.behave)
-        .chain([&case.behave]);
-    let calls = behaviours
-        .flat_map(|behave| behave.values())
-        .flat_map(|value| match value {
-            Value::Array(calls) => calls.clone(),
-            one => vec![one.clone()],
-        });
-    let mut texts = Vec::new();
-    for call in calls {
-        for key in ["stdout", "stderr", "stdout_on_term"] {
-            match call.get(key).map(|value| stage.names.fill_value(value)) {
-                Some(Value::String(text)) => texts.push(text),
-                Some(other) => texts.push(python_dumps(&other)),
-                None => {}
-            }
-        }
-    }
-    texts
-}
-
 struct Stagehand<'a> {
     player: Player<'a>,
     case: &'a ClaudeCase,
-    /// Rounds whose order was not used yet.
-    orders: Vec<Order>,
     /// Notes of the recorders that were looked at.
     read: BTreeSet<PathBuf>,
     /// How many starts of the client came before this one.
@@ -128,7 +100,6 @@ impl Fire for Stagehand<'_> {
     async fn fire(&mut self, moment: Moment) -> Result<Verdict, String> {
         self.start_again(&moment)?;
         let round = self.player.seen.rounds.len();
-        self.set_round(round, &moment)?;
         let env = variables(&self.player, &moment.event, round);
         let signal = too_late(self.case, self.player.stage.pace, &moment.event);
         let (mut verdict, fired) = self.player.fire(&moment, env, signal).await?;
@@ -164,27 +135,6 @@ impl Stagehand<'_> {
         }
         self.after_end = moment.event == "SessionEnd";
         Ok(())
-    }
-
-    /// Tells the recorders in which order they finish.
-    fn set_round(&mut self, round: usize, moment: &Moment) -> Result<(), String> {
-        let readers = moment.readers.clone().unwrap_or_default();
-        let place = self.orders.iter().position(|order| {
-            order.event == moment.event
-                && readers.len() > 1
-                && order.completed.iter().all(|name| readers.contains(name))
-        });
-        let order = place.map(|place| self.orders.remove(place).completed);
-        let order = order.or_else(|| first_decision(self.case, &moment.event, &readers));
-        let note = json!({"order": order.unwrap_or_default(), "runner": std::process::id()});
-        let file = self
-            .player
-            .stage
-            .root
-            .join(NOTES)
-            .join(format!("round-{round}.json"));
-        std::fs::write(&file, note.to_string())
-            .map_err(|error| format!("{}: {error}", file.display()))
     }
 
     /// Who read the payload, and whether it was the one we built.
@@ -241,28 +191,4 @@ fn variables(player: &Player<'_>, event: &str, round: usize) -> Vec<(String, Str
         all.push(("CLAUDE_ENV_FILE".to_owned(), file.display().to_string()));
     }
     all
-}
-
-fn sleeps(case: &ClaudeCase, name: &str) -> bool {
-    case.behave
-        .get(name)
-        .is_some_and(|behaviour| behaviour.get("sleep").is_some())
-}
-
-/// The first decision about a permission ends the other hooks, so who it was is all that is known
-/// of the order of a round; where nobody slept, it was a race that is played as it went.
-fn first_decision(case: &ClaudeCase, event: &str, readers: &[String]) -> Option<Vec<String>> {
-    let slept = readers.iter().any(|name| sleeps(case, name));
-    if event != "PermissionRequest" || readers.len() < 2 || slept {
-        return None;
-    }
-    let runs = case
-        .expect
-        .runs
-        .iter()
-        .flatten()
-        .filter(|run| run.event == event);
-    let first: Vec<String> = runs.filter_map(|run| run.hook.clone()).collect();
-    let rest = readers.iter().filter(|name| !first.contains(name)).cloned();
-    (!first.is_empty()).then(|| first.iter().cloned().chain(rest).collect())
 }

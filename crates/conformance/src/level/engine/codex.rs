@@ -9,8 +9,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::firing::{Player, all_ended, new_files};
 use super::model::Drive;
-use super::{EngineLevel, Trust, listing};
+use super::{EngineLevel, listing};
 use crate::case::CodexCase;
+use crate::level::kit::Trust;
 use crate::moments::{Fire, Moment, Verdict, walk};
 use crate::observed::Observed;
 use crate::stage::Stage;
@@ -24,20 +25,20 @@ const DRIVE: Drive = Drive {
 
 impl EngineLevel {
     pub(super) async fn codex(&self, case: &CodexCase) -> Result<Observed, String> {
-        let stage = Stage::codex(case, &self.bench).map_err(|error| error.to_string())?;
+        let stage = Stage::codex(case, &self.kit.bench).map_err(|error| error.to_string())?;
         let about_trust = case.is_discovery() && !case.bypasses_trust();
         let trust = if about_trust {
             Trust::AsConfigured
         } else {
             Trust::All
         };
-        let engine = self.engine(DialectId::Codex, &stage, &trust);
+        let engine = self.kit.engine(DialectId::Codex, &stage, &trust);
         let listed = case
             .is_discovery()
             .then(|| listing::listed(engine.loaded(), &stage));
-        let recorder = self.bench.recorder().display().to_string();
+        let reader = self.kit.reader(DialectId::Codex);
         let mut stagehand = Stagehand {
-            player: Player::new(engine, DRIVE, &stage, recorder),
+            player: Player::new(engine, DRIVE, &stage, reader),
             read: BTreeSet::new(),
         };
         let walked = walk(case, &stage, &mut stagehand).await;
@@ -46,9 +47,7 @@ impl EngineLevel {
         seen.names = stage.names.clone();
         seen.prompts = walked.prompts;
         seen.calls = Some(walked.calls);
-        seen.scripted
-            .extend(case.hook_stdout.iter().chain(&case.hook_stderr).cloned());
-        seen.scripted.extend(mcp_reply(case));
+        seen.scripted = case.texts();
         if let Some((list, warnings)) = listed {
             seen.listed = Some(list);
             seen.warnings = Some(warnings);
@@ -56,11 +55,6 @@ impl EngineLevel {
         }
         Ok(seen)
     }
-}
-
-fn mcp_reply(case: &CodexCase) -> Option<String> {
-    let server = case.mcp_server.as_ref()?;
-    server.get("HOOK_TOOL_REPLY")?.as_str().map(str::to_owned)
 }
 
 struct Stagehand<'a> {

@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 use seamline_hooks::payload::Payload;
 use seamline_hooks::runner::Exit;
-use seamline_hooks::{Action, DialectId, Engine, Fired, Firing, Handler, Run};
+use seamline_hooks::{Engine, Fired, Firing};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::model::{Drive, Told};
+use crate::level::trace::{Reader, run_streams, streams};
 use crate::moments::{Moment, Verdict};
-use crate::observed::{Observed, Round, SeenRun};
+use crate::observed::Observed;
 use crate::stage::Stage;
 
 /// How long handlers in background may take to end once everything was fired.
@@ -24,22 +25,20 @@ pub(super) struct Player<'a> {
     pub(super) stage: &'a Stage,
     pub(super) seen: Observed,
     told: Told,
-    dialect: DialectId,
-    recorder: String,
+    reader: Reader,
     /// Handlers that were started in background.
     in_background: usize,
 }
 
 impl<'a> Player<'a> {
-    pub(super) fn new(engine: Engine, drive: Drive, stage: &'a Stage, recorder: String) -> Self {
-        let (told, dialect) = (Told::new(drive), drive.dialect);
+    pub(super) fn new(engine: Engine, drive: Drive, stage: &'a Stage, reader: Reader) -> Self {
+        let told = Told::new(drive);
         Self {
             engine,
             stage,
             seen: Observed::default(),
             told,
-            dialect,
-            recorder,
+            reader,
             in_background: 0,
         }
     }
@@ -51,8 +50,9 @@ impl<'a> Player<'a> {
         env: Vec<(String, String)>,
         signal: CancellationToken,
     ) -> Result<(Verdict, Fired), String> {
-        let row = self.dialect.table().event(&moment.event);
-        let row = row.ok_or_else(|| format!("{} has no {}", self.dialect, moment.event))?;
+        let dialect = self.reader.dialect;
+        let row = dialect.table().event(&moment.event);
+        let row = row.ok_or_else(|| format!("{dialect} has no {}", moment.event))?;
         let payload = Payload::from_object(moment.payload.clone());
         let cwd = payload
             .str_field("cwd")
@@ -80,75 +80,9 @@ impl<'a> Player<'a> {
     }
 
     fn keep(&mut self, event: &str, fired: &Fired) {
-        let streams = fired
-            .trace
-            .runs
-            .iter()
-            .flat_map(|run| [&run.stdout, &run.stderr]);
-        let streams = streams.map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-        self.seen.emitted.extend(streams);
-        let ran = fired
-            .trace
-            .runs
-            .iter()
-            .filter(|run| started(run))
-            .map(|run| &run.handler);
-        let started = &fired.trace.started;
-        self.in_background += started.len();
-        self.seen.rounds.push(Round {
-            event: event.to_owned(),
-            fired: ran
-                .chain(started)
-                .filter_map(|handler| self.fired_name(handler))
-                .collect(),
-            runs: fired
-                .trace
-                .runs
-                .iter()
-                .map(|run| self.seen_run(event, run))
-                .collect(),
-            background: started
-                .iter()
-                .flat_map(|handler| self.names(handler))
-                .collect(),
-        });
-    }
-
-    fn seen_run(&self, event: &str, run: &Run) -> SeenRun {
-        let entries = run.entries.iter();
-        SeenRun {
-            names: self.names(&run.handler),
-            event: event.to_owned(),
-            status: run.status.as_str().to_owned(),
-            entries: entries
-                .map(|e| (e.kind.as_str().to_owned(), e.text.clone()))
-                .collect(),
-        }
-    }
-
-    /// The name `fires` has for a handler: in Claude, only recorders have one.
-    fn fired_name(&self, handler: &Handler) -> Option<String> {
-        match self.dialect {
-            DialectId::Codex => Some(position(handler)),
-            DialectId::Claude => self.recorder_name(handler),
-        }
-    }
-
-    fn names(&self, handler: &Handler) -> Vec<String> {
-        self.recorder_name(handler)
-            .into_iter()
-            .chain([position(handler)])
-            .collect()
-    }
-
-    /// The name a handler gives to the recorder it starts directly.
-    pub(super) fn recorder_name(&self, handler: &Handler) -> Option<String> {
-        let Action::Command(command) = &handler.action else {
-            return None;
-        };
-        let rest = command.command.strip_prefix(&self.recorder)?;
-        let in_text = rest.split_whitespace().next().map(str::to_owned);
-        in_text.or_else(|| command.args.as_ref()?.first().cloned())
+        self.seen.emitted.extend(streams(fired));
+        self.in_background += fired.trace.started.len();
+        self.seen.rounds.push(self.reader.round(event, fired));
     }
 
     /// Waits for handlers in background, takes what they said, and ends what still runs.
@@ -159,9 +93,7 @@ impl<'a> Player<'a> {
             let runs = self.engine.take_background();
             ended += runs.len();
             for run in runs {
-                let streams = [&run.run.stdout, &run.run.stderr];
-                let streams = streams.map(|s| String::from_utf8_lossy(s).into_owned());
-                self.seen.emitted.extend(streams);
+                self.seen.emitted.extend(run_streams(&run.run));
                 self.told.add(run.contexts, run.message);
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -172,30 +104,6 @@ impl<'a> Player<'a> {
         self.seen.subagent = Some(self.told.subagent);
         self.seen
     }
-}
-
-/// Names that occur in both lists are taken out of the second, one for one.
-pub(super) fn beyond(known: &[String], all: Vec<String>) -> Vec<String> {
-    let mut known: Vec<&String> = known.iter().collect();
-    let mut rest = Vec::new();
-    for name in all {
-        match known.iter().position(|k| **k == name) {
-            Some(place) => {
-                known.swap_remove(place);
-            }
-            None => rest.push(name),
-        }
-    }
-    rest
-}
-
-/// `Event/group/handler`.
-fn position(handler: &Handler) -> String {
-    format!("{}/{}/{}", handler.event, handler.group, handler.index)
-}
-
-fn started(run: &Run) -> bool {
-    !matches!(run.exit, Exit::SpawnFailed(_))
 }
 
 fn verdict(fired: &Fired) -> Verdict {

@@ -111,10 +111,7 @@ impl Told {
     pub(super) fn add(&mut self, contexts: Vec<String>, message: Option<String>) {
         let message = message.filter(|_| self.drive.dialect == DialectId::Claude);
         let texts = message.into_iter().chain(contexts);
-        self.model.extend(texts.map(|text| Said {
-            text,
-            certain: false,
-        }));
+        self.model.extend(texts.map(Said::possible));
     }
 
     /// Nothing more is fired. What a turn of Claude still had to say was said.
@@ -133,8 +130,8 @@ impl Told {
         let outcome = &fired.outcome;
         let late = late_handlers(fired);
         let said = |by: &By<String>| Said {
-            text: by.value.clone(),
             certain: !late.contains(&by.by),
+            ..Said::certain(&by.value)
         };
         let refused = matches!(outcome.decision, Decision::Deny | Decision::Block);
         // A prompt that is kept out takes its contexts along, in Claude.
@@ -167,18 +164,15 @@ impl Told {
         let all = || {
             let said = outcome.reasons.iter();
             said.map(|by| Said {
-                text: by.value.clone(),
                 certain: !late.contains(&by.by),
+                ..Said::certain(&by.value)
             })
         };
         let one = outcome.reason.iter();
         match moment.event.as_str() {
-            "PreToolUse" | "PermissionRequest" if refused || asks => one
-                .map(|text| Said {
-                    text: text.clone(),
-                    certain: true,
-                })
-                .collect(),
+            "PreToolUse" | "PermissionRequest" if refused || asks => {
+                one.map(Said::certain).collect()
+            }
             "PostToolUse" | "PostToolUseFailure" if outcome.extras.replaced_output.is_none() => {
                 all().collect()
             }
@@ -224,20 +218,11 @@ fn extras(event: &str, outcome: &Outcome) -> Vec<Said> {
         .iter()
         .filter_map(|by| by.value.1.as_ref());
     texts.extend(answers.flat_map(|content| strings(content.get())));
-    let mut all: Vec<Said> = texts
-        .into_iter()
-        .map(|text| Said {
-            text,
-            certain: true,
-        })
-        .collect();
+    let mut all: Vec<Said> = texts.into_iter().map(Said::certain).collect();
     if event == "DirectoryAdded" {
         let notices = outcome.notices.iter().map(|by| &by.value);
         let notices = notices.filter(|notice| notice.kind == NoticeKind::System);
-        all.extend(notices.map(|notice| Said {
-            text: notice.text.clone(),
-            certain: false,
-        }));
+        all.extend(notices.map(|notice| Said::possible(&notice.text)));
     }
     all
 }

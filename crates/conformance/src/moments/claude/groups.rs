@@ -14,11 +14,11 @@ pub struct Group {
 }
 
 impl Group {
-    pub(super) fn text(&self, key: &str) -> Option<&str> {
+    pub(crate) fn text(&self, key: &str) -> Option<&str> {
         self.payload.get(key)?.as_str()
     }
 
-    pub(super) fn event(&self) -> &str {
+    pub(crate) fn event(&self) -> &str {
         self.text("hook_event_name").unwrap_or("")
     }
 }

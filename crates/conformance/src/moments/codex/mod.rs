@@ -10,8 +10,11 @@ mod script;
 use seamline_hooks::{Decision, DialectId};
 use serde_json::{Map, Value, json};
 
+pub use self::calls::servers;
+pub use self::script::ModelTurn;
+
 use self::calls::{After, Call, Kind, call};
-use self::script::{Act, During, ModelTurn, acts, last_poll};
+use self::script::{Act, During, acts, last_poll};
 use super::{CallFate, Fire, Moment, Verdict, Walked, in_order};
 use crate::case::CodexCase;
 use crate::stage::Stage;

@@ -72,17 +72,23 @@ pub(super) fn acts(case: &CodexCase) -> Result<Vec<Act>, String> {
 }
 
 /// One turn of the scripted model: the first unused one that fits answers a request.
-pub(super) struct ModelTurn {
-    pub(super) items: Vec<Value>,
+pub struct ModelTurn {
+    /// The items of the answer.
+    pub items: Vec<Value>,
     fits: Option<Regex>,
     not: Option<Regex>,
     /// The request is answered with an error, or its stream is cut.
-    pub(super) fails: bool,
-    pub(super) used: bool,
+    pub fails: bool,
+    /// It has answered a request.
+    pub used: bool,
 }
 
 impl ModelTurn {
-    pub(super) fn new(turn: &Value) -> Result<Self, String> {
+    /// Reads a turn of a script.
+    ///
+    /// # Errors
+    /// When a pattern cannot be read.
+    pub fn new(turn: &Value) -> Result<Self, String> {
         let items = match (turn, turn.get("items")) {
             (Value::Array(items), _) | (_, Some(Value::Array(items))) => items.clone(),
             _ => vec![turn.clone()],
@@ -102,7 +108,9 @@ impl ModelTurn {
         })
     }
 
-    pub(super) fn answers(&self, sent: &str) -> bool {
+    /// Whether it may answer a request with this text.
+    #[must_use]
+    pub fn answers(&self, sent: &str) -> bool {
         !self.used
             && self.fits.as_ref().is_none_or(|p| p.is_match(sent))
             && !self.not.as_ref().is_some_and(|p| p.is_match(sent))
