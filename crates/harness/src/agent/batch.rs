@@ -77,7 +77,11 @@ impl Turn<'_> {
             return Ok(());
         };
         let at = self.open_step()?;
-        self.answer_unstarted(at, call.id, "put off, and a new prompt came instead")?;
+        self.answer_unstarted(
+            at,
+            call.id.to_string(),
+            "put off, and a new prompt came instead",
+        )?;
         self.shared.session.append(StepEnd(at))?;
         Ok(())
     }
@@ -140,8 +144,8 @@ impl Calls<'_, '_> {
         let (facts, signal) = (self.turn.facts(), self.turn.signal.clone());
         let arguments = read_arguments(&call.arguments);
         let written = Written {
-            call_id: call.id,
-            name: call.name,
+            call_id: call.id.to_string(),
+            name: call.name.to_string(),
             arguments,
         };
         let proposal = self.pipeline.propose(written, facts, signal);

@@ -122,13 +122,10 @@ impl Inbox {
             .retain(|item| matches!(item, Joining::Inject(_)));
     }
 
-    /// Drops all that waits, text for the model included.
+    /// Drops what people said and was not heard; text for the model stays.
     pub(super) fn clear(&self) {
-        let dropped: Vec<Queued> = {
-            let mut state = self.state();
-            state.joining.clear();
-            state.turns.drain(..).collect()
-        };
+        self.drop_steering();
+        let dropped = std::mem::take(&mut self.state().turns);
         dropped.into_iter().for_each(Queued::dropped);
     }
 

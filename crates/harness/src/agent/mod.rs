@@ -20,7 +20,7 @@
 //! committed. Cancelling drains what runs, gives every call a result, and closes the turn. Each
 //! turn has a signal of its own; events that can take long carry it.
 //!
-//! [`AgentSeams`] and [`ToolSeams`](crate::tools::ToolSeams) are all the places where someone may
+//! [`AgentSeams`] and [`ToolSeams`] are all the places where someone may
 //! interfere.
 
 mod batch;
@@ -113,7 +113,8 @@ impl Agent {
     }
 
     /// Ends the agent: drops what waits, cancels the turn under way and waits for it, hears
-    /// `agent.session_end` under its deadline, and closes the log. `reason` is the host's word
+    /// `agent.session_end` under its deadline, and closes the log, so that another process may
+    /// open it even while handles on this agent remain. `reason` is the host's word
     /// for why. The error is the log's; the agent has ended all the same.
     pub async fn close(mut self, reason: impl Into<String>) -> Result<(), SessionError> {
         let shared = Arc::clone(&self.handle.0);
@@ -125,6 +126,7 @@ impl Agent {
         }
         let finished = shared.finish(reason.into()).await;
         shared.signal.cancel();
+        shared.session.close();
         finished
     }
 }

@@ -7,6 +7,7 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
 use uuid::Uuid;
 
 use crate::content::{Content, Source};
@@ -333,10 +334,10 @@ macro_rules! events {
             }
 
             /// The payload as JSON.
-            pub(super) fn data(&self) -> Result<Json, serde_json::Error> {
+            pub(super) fn data(&self) -> Result<Box<RawValue>, serde_json::Error> {
                 match self {
-                    $(Self::$variant(payload) => Json::of(payload),)*
-                    Self::Extension(extension) => Ok(extension.data.clone()),
+                    $(Self::$variant(payload) => to_raw_value(payload),)*
+                    Self::Extension(extension) => Ok(extension.data.raw().to_owned()),
                 }
             }
 

@@ -178,13 +178,18 @@ async fn an_amended_call() {
                 } else {
                     ask(None)
                 };
-                Ok(Reply::new(decision))
+                Ok(Reply::new(decision).with_context(context("heard")))
             });
         bench
     };
     let bench = amended(json!({"text": "better"}));
     let settled = bench.echo("hi").await;
     assert_eq!(shown(&settled), "said better");
+    assert_eq!(
+        texts(&settled),
+        ["heard", "from the body"],
+        "the second time is not heard"
+    );
     let call = &settled.result.call;
     assert_eq!(
         call.rewritten_by(),
