@@ -55,10 +55,14 @@ impl Turn<'_> {
             contexts: Vec::new(),
             unsafe_log: None,
         };
-        for call in open {
-            calls.next(call).await?;
+        match calls.all(open).await {
+            Ok(()) => calls.finish().await,
+            Err(broken) => {
+                // What was started is awaited, never abandoned; nobody can record it any more.
+                while calls.pool.next().await.is_some() {}
+                Err(broken)
+            }
         }
-        calls.finish().await
     }
 
     /// The call a former turn put off goes past everybody again.
@@ -138,6 +142,13 @@ impl Turn<'_> {
 }
 
 impl Calls<'_, '_> {
+    async fn all(&mut self, open: Vec<OpenCall>) -> Result<(), Broken> {
+        for call in open {
+            self.next(call).await?;
+        }
+        self.drain().await
+    }
+
     /// Takes one call as far as it gets without waiting for its own work, if it is safe to
     /// overlap; to its very end, if it is not.
     async fn next(&mut self, call: OpenCall) -> Result<(), Broken> {
@@ -327,9 +338,8 @@ impl Calls<'_, '_> {
         Ok(())
     }
 
-    /// Settles what is left, adds the text that waited, and lets policy see the whole batch.
-    async fn finish(mut self) -> Result<(), Broken> {
-        self.drain().await?;
+    /// Adds the text that waited, and lets policy see the whole batch.
+    async fn finish(self) -> Result<(), Broken> {
         let turn = self.turn;
         self.contexts
             .into_iter()

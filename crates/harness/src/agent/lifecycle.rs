@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use seamline_seams::Late;
+use seamline_seams::{Late, Signal};
 
 use super::event::AgentEvent;
 use super::seams::{SessionEndEvent, SessionStartContribution, SessionStartEvent};
@@ -13,15 +13,17 @@ use crate::session::event::{Event, SessionEnd, SessionStart, SessionTitle, Start
 
 impl Shared {
     /// Takes up the session, once: hears the start contributors under their deadline. What the
-    /// late ones add reaches the model at the next boundary between steps.
-    pub(super) async fn start(self: &Arc<Self>) -> Result<(), SessionError> {
+    /// late ones add reaches the model at the next boundary between steps. `false` when this was
+    /// cancelled just now: then nothing of theirs is heard.
+    pub(super) async fn start(self: &Arc<Self>) -> Result<bool, SessionError> {
+        let signal = self.signal.child_token();
         self.started
-            .get_or_try_init(|| self.take_up())
-            .await
-            .map(|_| ())
+            .get_or_try_init(|| self.take_up(signal.clone()))
+            .await?;
+        Ok(!signal.is_cancelled())
     }
 
-    async fn take_up(self: &Arc<Self>) -> Result<(), SessionError> {
+    async fn take_up(self: &Arc<Self>, signal: Signal) -> Result<(), SessionError> {
         let facts = self.facts();
         let known = |event: &Event| matches!(event, Event::SessionStart(_));
         let resumed = self
@@ -36,19 +38,25 @@ impl Shared {
         };
         let (cwd, model) = (facts.cwd.clone(), facts.model.clone());
         self.session.append(SessionStart { source, cwd, model })?;
-        let signal = self.signal.clone();
+        self.state().starting = Some(signal.clone());
         let event = SessionStartEvent {
             facts: Arc::clone(&facts),
             source,
-            signal,
+            signal: signal.clone(),
         };
         let deadline = self.settings.start_deadline;
-        let collected = self.seams.session_start.collect(event, deadline).await;
-        for (_, contribution) in collected.ready {
-            self.contribute(contribution)?;
+        let hearing = self.seams.session_start.collect(event, deadline);
+        let heard = signal.run_until_cancelled(hearing).await;
+        self.state().starting = None;
+        match heard {
+            None => self.tell(our_notice("session start was cancelled".to_owned()))?,
+            Some(collected) => {
+                let mut ready = collected.ready.into_iter();
+                ready.try_for_each(|(_, contribution)| self.contribute(contribution))?;
+                self.announce_late(&collected.late)?;
+                self.listen_to(collected.late);
+            }
         }
-        self.announce_late(&collected.late)?;
-        self.listen_to(collected.late);
         self.notify(&AgentEvent::SessionStarted { facts, source });
         Ok(())
     }

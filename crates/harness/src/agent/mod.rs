@@ -42,7 +42,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use seamline_seams::{Context, Notice};
+use seamline_seams::{Context, Notice, Signal};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -150,7 +150,7 @@ impl AgentHandle {
     /// Takes up the session without sending anything: `agent.session_start` is heard now instead
     /// of before the first turn. Does nothing the second time.
     pub async fn start(&self) -> Result<(), SessionError> {
-        self.0.start().await
+        self.0.start().await.map(|_| ())
     }
 
     /// Sends a prompt of the user. It gets a turn of its own, after those sent before. The
@@ -200,15 +200,17 @@ impl AgentHandle {
         self.0.inbox.inject(context);
     }
 
-    /// Cancels the turn under way. Without one, only what waits is affected.
+    /// Cancels the turn under way, or the wait for the start contributors before the first one.
+    /// Without either, only what waits is affected.
     pub fn cancel(&self, pending: Pending) {
         if pending == Pending::Drop {
             self.0.inbox.clear();
         }
-        let turn = self.0.state().turn.clone();
-        if let Some((_, signal)) = turn {
-            signal.cancel();
-        }
+        let state = self.0.state();
+        let turn = state.turn.as_ref().map(|(_, signal)| signal);
+        let under_way = [turn, state.starting.as_ref()].map(Option::<&_>::cloned);
+        drop(state);
+        under_way.iter().flatten().for_each(Signal::cancel);
     }
 
     /// Where the session stands now.

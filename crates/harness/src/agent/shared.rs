@@ -45,6 +45,8 @@ pub(super) struct Shared {
 pub(super) struct State {
     /// The open turn and its signal.
     pub(super) turn: Option<(TurnFacts, Signal)>,
+    /// While the start contributors are heard: cancelled to stop that.
+    pub(super) starting: Option<Signal>,
     /// Messages the first turn opens with.
     pub(super) first_messages: Vec<FirstMessage>,
     /// The header the last request was made with.

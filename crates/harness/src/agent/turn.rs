@@ -60,7 +60,8 @@ pub(super) struct Turn<'a> {
 /// Runs one turn. Whatever happens, the turn is closed and there is an outcome.
 pub(super) async fn run(shared: &Arc<Shared>, work: Work) -> TurnOutcome {
     let opened = match shared.start().await {
-        Ok(()) => Turn::open(shared, &work),
+        Ok(true) => Turn::open(shared, &work),
+        Ok(false) => return TurnOutcome::dropped(),
         Err(error) => Err(error),
     };
     let mut turn = match opened {

@@ -151,6 +151,8 @@ pub struct PromptBlocked {
     pub source: Source,
     /// Why it was refused.
     pub reason: String,
+    /// Who refused it.
+    pub by: Source,
 }
 
 /// One part of an assistant message as it was received.

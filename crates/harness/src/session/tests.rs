@@ -211,6 +211,7 @@ fn after_the_call() -> Vec<Event> {
             content: Content::text("b"),
             source: Source::User,
             reason: "r".to_owned(),
+            by: plugin(),
         }
         .into(),
         NoticeShown {

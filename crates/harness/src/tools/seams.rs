@@ -147,8 +147,6 @@ pub enum PreDecision {
     Defer {
         /// Why.
         reason: Option<String>,
-        /// Who says so.
-        by: Source,
     },
 }
 

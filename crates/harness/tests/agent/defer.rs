@@ -6,7 +6,7 @@ use seamline_harness::session::{Place, Session};
 use seamline_harness::tools::PreDecision;
 use seamline_seams::When;
 
-use crate::bench::{Bench, context, halt, probe, soon, speaker, stopped};
+use crate::bench::{Bench, context, halt, probe, soon, stopped};
 
 fn call(say: &str) -> ScriptBlock {
     let (name, input) = probe(say);
@@ -33,7 +33,6 @@ fn put_off(bench: &Bench) {
                 if say.starts_with("later") && turns == 1 {
                     let decision = PreDecision::Defer {
                         reason: Some("wait".to_owned()),
-                        by: speaker(),
                     };
                     return Ok(
                         seamline_seams::Reply::new(decision).with_context(context("deferring"))

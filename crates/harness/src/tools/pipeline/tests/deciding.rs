@@ -432,10 +432,7 @@ async fn modes() {
 #[tokio::test]
 async fn a_lone_call_cannot_be_deferred() {
     let bench = Bench::allowing();
-    bench.pre(PreDecision::Defer {
-        reason: None,
-        by: speaker(),
-    });
+    bench.pre(PreDecision::Defer { reason: None });
     assert!(shown(&bench.echo("hi").await).contains("cannot be deferred"));
     assert_eq!(bench.runs(), 0);
 }
