@@ -15,7 +15,7 @@ use seamline_seams::{Context, Riders, When};
 
 use super::event::AgentEvent;
 use super::seams::{BatchDecision, BatchEvent, Change, Changed};
-use super::turn::{Broken, Flow, Turn};
+use super::turn::{Broken, Deferral, Flow, Turn};
 use crate::session::event::{self, Step, StepEnd, TurnEndReason};
 use crate::session::{OpenCall, SessionError, read_arguments};
 use crate::tools::pipeline::{Committed, Decided, Executed, Pipeline, Settled, Written};
@@ -193,16 +193,21 @@ impl Calls<'_, '_> {
     /// Leaves a deferred call open: one a turn, so that it is clear what a resume takes up. What
     /// rode beside the decision is heard when the call is decided again, except for the user.
     fn put_off(&mut self, decided: Decided) -> Result<Option<Decided>, Broken> {
-        if !decided.is_deferred() {
-            return Ok(Some(decided));
-        }
+        let (reason, by) = match decided.deferral() {
+            None => return Ok(Some(decided)),
+            Some((reason, by)) => (reason.map(ToOwned::to_owned), by.clone()),
+        };
         if self.turn.deferred.is_some() {
             let reason = "another call of this message was put off already, and only one can be";
             return Ok(Some(decided.deny(reason)));
         }
-        let (proposal, reason) = (decided.proposal().clone(), decided.deferral());
-        let reason = reason.map(ToOwned::to_owned);
-        self.turn.deferred = Some((proposal.call_id().to_owned(), reason.clone()));
+        let proposal = decided.proposal().clone();
+        let call_id = proposal.call_id().to_owned();
+        self.turn.deferred = Some(Deferral {
+            call_id,
+            reason: reason.clone(),
+            by,
+        });
         self.turn
             .notify(&AgentEvent::ToolDeferred { proposal, reason });
         let Riders { notices, halt, .. } = decided.into_riders();

@@ -7,7 +7,7 @@ use super::seams::{
     DisplayEvent, RequestErrorDecision, RequestErrorEvent, RequestEvent, RequestSettings,
 };
 use super::stream::{Received, receive};
-use super::turn::{Broken, Flow, Turn};
+use super::turn::{Broken, Deferral, Flow, Turn};
 use crate::model::{ModelError, Request, StopReason, Usage};
 use crate::session::event::{
     AssistantMessage, RequestHeader, Step, StepEnd, StepStart, TurnEndReason,
@@ -59,10 +59,22 @@ impl Turn<'_> {
     /// halted or cancelled leaves no call open: one that was put off is then told it was not run.
     pub(super) fn close_calls(&mut self, at: Step) -> Result<Flow, Broken> {
         let flow = match (self.checked(), self.deferred.take()) {
-            (Flow::On, Some((call_id, reason))) => {
-                Flow::Over(TurnEndReason::Deferred { call_id, reason })
+            (
+                Flow::On,
+                Some(Deferral {
+                    call_id,
+                    reason,
+                    by,
+                }),
+            ) => {
+                let by = Some(by);
+                Flow::Over(TurnEndReason::Deferred {
+                    call_id,
+                    reason,
+                    by,
+                })
             }
-            (Flow::Over(end), Some((call_id, _))) => {
+            (Flow::Over(end), Some(Deferral { call_id, .. })) => {
                 let why = "put off, and the turn was stopped";
                 self.answer_unstarted(at, call_id, why)?;
                 Flow::Over(end)

@@ -35,6 +35,13 @@ pub(super) enum Flow {
     Over(TurnEndReason),
 }
 
+/// A call that was put off.
+pub(super) struct Deferral {
+    pub(super) call_id: String,
+    pub(super) reason: Option<String>,
+    pub(super) by: Source,
+}
+
 /// A turn under way.
 pub(super) struct Turn<'a> {
     pub(super) shared: &'a Shared,
@@ -53,8 +60,8 @@ pub(super) struct Turn<'a> {
     pub(super) forced: bool,
     pub(super) consecutive: u32,
     pub(super) halt: Option<Halt>,
-    /// The call that was put off in this turn, and why.
-    pub(super) deferred: Option<(String, Option<String>)>,
+    /// The call that was put off in this turn, as the turn's end will say it.
+    pub(super) deferred: Option<Deferral>,
 }
 
 /// Runs one turn. Whatever happens, the turn is closed and there is an outcome.

@@ -97,6 +97,9 @@ pub enum TurnEndReason {
         call_id: String,
         /// Why, where the policy said.
         reason: Option<String>,
+        /// Who put it off; not known when the turn that took it up again died at once.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Source>,
     },
     /// Cancelled.
     Aborted,

@@ -27,6 +27,7 @@ pub(super) fn closing_events(relations: &Relations, mut reason: TurnEndReason) -
         reason = TurnEndReason::Deferred {
             call_id: call.id.to_string(),
             reason: None,
+            by: None,
         };
     } else if let Some(at) = step {
         events.extend(relations.calls().iter().map(|call| lost(call, at)));

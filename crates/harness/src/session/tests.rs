@@ -413,6 +413,7 @@ fn a_deferred_call_stays_open() {
     let reason = TurnEndReason::Deferred {
         call_id: "a".to_owned(),
         reason: None,
+        by: None,
     };
     let mut events = vec![turn(1), user("go"), StepStart(AT).into(), calls(&["a"])];
     events.extend([

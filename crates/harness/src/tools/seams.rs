@@ -147,6 +147,8 @@ pub enum PreDecision {
     Defer {
         /// Why.
         reason: Option<String>,
+        /// Who says so.
+        by: Source,
     },
 }
 

@@ -6,7 +6,7 @@ use seamline_harness::session::{Place, Session};
 use seamline_harness::tools::PreDecision;
 use seamline_seams::When;
 
-use crate::bench::{Bench, context, halt, probe, soon, stopped};
+use crate::bench::{Bench, context, halt, probe, soon, speaker, stopped};
 
 fn call(say: &str) -> ScriptBlock {
     let (name, input) = probe(say);
@@ -33,6 +33,7 @@ fn put_off(bench: &Bench) {
                 if say.starts_with("later") && turns == 1 {
                     let decision = PreDecision::Defer {
                         reason: Some("wait".to_owned()),
+                        by: speaker(),
                     };
                     return Ok(
                         seamline_seams::Reply::new(decision).with_context(context("deferring"))
@@ -53,7 +54,14 @@ async fn put_off_and_taken_up() {
     let agent = bench.agent();
     let first = soon(agent.send("go")).await;
     let (call_id, reason) = ("later".to_owned(), Some("wait".to_owned()));
-    assert_eq!(first.end, TurnEndReason::Deferred { call_id, reason });
+    assert_eq!(
+        first.end,
+        TurnEndReason::Deferred {
+            call_id,
+            reason,
+            by: Some(speaker().into())
+        }
+    );
     assert_eq!(bench.seen.all(), ["start a", "end a", "start b", "end b"]);
     assert_eq!(bench.model.requests().len(), 1);
 

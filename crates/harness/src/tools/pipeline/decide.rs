@@ -101,7 +101,10 @@ impl Deciding<'_> {
             (PreDecision::Deny { reason, by }, _) => denied(reason, by),
             (_, Some(outcome)) => Verdict::Over(outcome, Ending::Invalid),
             (PreDecision::Ask { reason, by }, None) => self.policy_asks(reason, by).await,
-            (PreDecision::Defer { reason }, None) => Verdict::Deferred { reason },
+            (PreDecision::Defer { reason, by }, None) => Verdict::Deferred {
+                reason,
+                by: by.into(),
+            },
             (PreDecision::Allow { pre_approved }, None) => self.mode_decides(pre_approved).await,
         }
     }

@@ -432,7 +432,10 @@ async fn modes() {
 #[tokio::test]
 async fn a_lone_call_cannot_be_deferred() {
     let bench = Bench::allowing();
-    bench.pre(PreDecision::Defer { reason: None });
+    bench.pre(PreDecision::Defer {
+        reason: None,
+        by: speaker(),
+    });
     assert!(shown(&bench.echo("hi").await).contains("cannot be deferred"));
     assert_eq!(bench.runs(), 0);
 }
