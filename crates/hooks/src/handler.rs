@@ -86,6 +86,10 @@ pub enum Action {
     Http {
         /// Where to.
         url: String,
+        /// Headers as written, before variables are filled in.
+        headers: BTreeMap<String, String>,
+        /// The variables that headers may name (`allowedEnvVars`); others become empty.
+        allowed_env: Vec<String>,
     },
     /// Calls a tool of an MCP server.
     McpTool {
@@ -100,11 +104,17 @@ pub enum Action {
     Prompt {
         /// The prompt as written.
         prompt: String,
+        /// The model that judges; `None` is the client's choice.
+        model: Option<String>,
+        /// Whether a refusal is fed back instead of ending the turn.
+        continue_on_block: bool,
     },
     /// Asks a subagent for a judgement.
     Agent {
         /// The prompt as written.
         prompt: String,
+        /// The model that judges; `None` is the client's choice.
+        model: Option<String>,
     },
 }
 
@@ -129,9 +139,9 @@ impl Action {
                 Some(args) if !args.is_empty() => format!("{} {}", c.command, args.join(" ")),
                 _ => c.command.clone(),
             },
-            Self::Http { url } => url.clone(),
+            Self::Http { url, .. } => url.clone(),
             Self::McpTool { server, tool, .. } => format!("{server}/{tool}"),
-            Self::Prompt { prompt } | Self::Agent { prompt } => prompt.clone(),
+            Self::Prompt { prompt, .. } | Self::Agent { prompt, .. } => prompt.clone(),
         }
     }
 }
@@ -200,4 +210,39 @@ pub struct Handler {
     pub disabled: Option<String>,
     /// Plugin variables replaced in the command and exported, in order of replacement.
     pub variables: BTreeMap<String, String>,
+}
+
+impl Handler {
+    /// A handler with every option at its default, first of its event in its file.
+    #[must_use]
+    pub fn new(
+        key: HandlerKey,
+        dialect: DialectId,
+        event: &'static str,
+        layer: Layer,
+        source: PathBuf,
+        action: Action,
+    ) -> Self {
+        Self {
+            key,
+            dialect,
+            event,
+            layer,
+            source,
+            position: Position { line: 1, column: 1 },
+            group: 0,
+            index: 0,
+            matcher: None,
+            action,
+            timeout: None,
+            condition: None,
+            background: Background::No,
+            once: false,
+            status_message: None,
+            context_limit: None,
+            on_failure: OnFailure::Continue,
+            disabled: None,
+            variables: BTreeMap::new(),
+        }
+    }
 }

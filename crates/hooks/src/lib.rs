@@ -24,6 +24,8 @@ pub mod merge;
 pub mod outcome;
 pub mod payload;
 pub mod runner;
+pub mod spill;
+pub mod testing;
 pub mod trace;
 pub mod trust;
 

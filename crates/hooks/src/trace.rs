@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::handler::Handler;
+use crate::outcome::Decision;
 use crate::runner::Exit;
 
 /// How a run ended, in the words both clients use.
@@ -90,6 +91,8 @@ pub struct Run {
     pub handler: Arc<Handler>,
     /// How it ended.
     pub status: RunStatus,
+    /// What it decided by itself, before the others were heard.
+    pub decision: Decision,
     /// How the process ended.
     pub exit: Exit,
     /// Its texts, in the order the protocol reports them.

@@ -1,1 +1,3 @@
+//! `cargo contract`: to come.
+
 fn main() {}

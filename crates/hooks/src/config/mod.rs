@@ -4,13 +4,58 @@
 //! the real home folder. It never fails: what could not be read is a [`Diagnostic`], what stays in
 //! force is a list of handlers in run order. Refusing to start on a broken file is the command's
 //! policy, not the loader's.
+//!
+//! # How much is lost with one mistake
+//!
+//! What the real client drops is dropped here, and said (measured on both):
+//!
+//! | mistake | Claude Code drops | Codex drops |
+//! |---|---|---|
+//! | not JSON, comments, empty file | the file | the file (TOML: the session does not start) |
+//! | byte-order mark | nothing | the file |
+//! | handler of an unknown type, a field missing or of the wrong type | the handler | the file |
+//! | matcher not a string, no `hooks` list | the group | the file |
+//! | event that is no list | the event | the file |
+//! | any of these under PreToolUse, PermissionRequest, PreSkillShellCommand | **the file** | the file |
+//! | unknown event | the event | the event |
+//! | unknown key of a handler or group | nothing | the key |
+//! | unknown key beside `hooks` | nothing | the file |
+//! | invalid regular expression | nothing; it never matches | the group |
+//!
+//! A diagnostic is [`Severity::Broken`] when the client drops or refuses
+//! what it is about, a warning when something does not do what it looks like, and a note
+//! otherwise. What loads and runs but is likely a mistake is [`lint`](crate::lint)'s subject.
+
+mod claude;
+mod claude_handler;
+mod codex;
+mod codex_handler;
+mod codex_settings;
+mod json;
+mod layers;
+mod nearest;
+mod part;
+mod report;
+mod source;
+mod switch;
+mod toml;
+mod tree;
+pub(crate) mod words;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Position, Severity};
 use crate::dialect::DialectId;
 use crate::handler::{Handler, HandlerKey, Layer};
+pub(crate) use layers::repository_root;
+use layers::{Form, LayerFiles};
+pub(crate) use nearest::did_you_mean;
+pub use nearest::nearest;
+use part::Part;
+use report::{Finding, Report};
+use source::Source;
 
 /// Where the layers live.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,9 +64,11 @@ pub struct Roots {
     pub home: PathBuf,
     /// Codex's home (`$CODEX_HOME`, by default `~/.codex`).
     pub codex_home: PathBuf,
-    /// The session's start folder; Claude's project layer lives here and only here.
+    /// The session's start folder; Claude's project layer lives here and only here. Codex's live
+    /// here and in every folder above it up to the repository's root.
     pub project: PathBuf,
-    /// A file that replaces discovery (`--hooks-config`), never managed layers.
+    /// A file that replaces discovery (`--hooks-config`), never managed layers. TOML by its
+    /// extension, otherwise JSON.
     pub explicit: Option<PathBuf>,
 }
 
@@ -30,7 +77,23 @@ impl Roots {
     #[must_use]
     pub fn new(home: impl Into<PathBuf>, project: impl Into<PathBuf>) -> Self {
         let home = home.into();
-        Self { codex_home: home.join(".codex"), home, project: project.into(), explicit: None }
+        Self {
+            codex_home: home.join(".codex"),
+            home,
+            project: project.into(),
+            explicit: None,
+        }
+    }
+
+    /// The same places as absolute paths: keys of handlers must not depend on where we stand.
+    fn absolute(&self) -> Self {
+        let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.into());
+        Self {
+            home: absolute(&self.home),
+            codex_home: absolute(&self.codex_home),
+            project: absolute(&self.project),
+            explicit: self.explicit.as_deref().map(absolute),
+        }
     }
 }
 
@@ -65,11 +128,33 @@ pub struct CodexState {
     pub enabled: Option<bool>,
 }
 
+/// A range of bytes in a file, end excluded.
+pub type Span = (usize, usize);
+
+/// Where the parts of one handler stand in its file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Places {
+    /// The event's key.
+    pub event: Span,
+    /// The matcher group.
+    pub group: Span,
+    /// The handler object.
+    pub handler: Span,
+    /// The value of the group's `matcher`, when there is one.
+    pub matcher: Option<Span>,
+    /// The value of each key of the handler.
+    pub fields: BTreeMap<String, Span>,
+    /// Keys of the handler and its group that no client knows, with the place of the key.
+    pub unknown: Vec<(String, Span)>,
+}
+
 /// Everything that was read for one dialect.
 #[derive(Debug, Clone)]
 pub struct Loaded {
     /// The dialect.
     pub dialect: DialectId,
+    /// Where it was read from, as absolute paths.
+    pub roots: Roots,
     /// Handlers in run order.
     pub handlers: Vec<Handler>,
     /// Findings, in reading order.
@@ -78,14 +163,177 @@ pub struct Loaded {
     pub files: Vec<ConfigFile>,
     /// Claude's settings `env`, nearest layer last applied.
     pub env: BTreeMap<String, String>,
+    /// The same, layer by layer: variables of a project that nobody has trusted (`PATH`!) can
+    /// change what the user's own hooks run.
+    pub env_layers: Vec<(Layer, BTreeMap<String, String>)>,
     /// Codex's trust entries from the user's own configuration.
     pub codex_state: BTreeMap<HandlerKey, CodexState>,
+    /// Where each handler stands in its file.
+    pub places: BTreeMap<HandlerKey, Places>,
+    /// The text of each file that was read, as it was then, for a caret under a finding.
+    pub texts: BTreeMap<PathBuf, Arc<str>>,
 }
 
 impl Loaded {
+    /// Nothing read yet.
+    #[must_use]
+    pub fn empty(dialect: DialectId, roots: Roots) -> Self {
+        Self {
+            dialect,
+            roots,
+            handlers: Vec::new(),
+            diagnostics: Vec::new(),
+            files: Vec::new(),
+            env: BTreeMap::new(),
+            env_layers: Vec::new(),
+            codex_state: BTreeMap::new(),
+            places: BTreeMap::new(),
+            texts: BTreeMap::new(),
+        }
+    }
+
     /// Whether any file of this dialect is there, broken ones included.
     #[must_use]
     pub fn any_file(&self) -> bool {
         self.files.iter().any(|f| f.state != FileState::Absent)
     }
+
+    /// Whether this dialect configures hooks here: there is a handler, or a file that may have
+    /// held one and is broken.
+    #[must_use]
+    pub fn configures_hooks(&self) -> bool {
+        !self.handlers.is_empty() || self.files.iter().any(|f| f.state == FileState::Broken)
+    }
+
+    /// The findings about what the real client would drop or refuse.
+    pub fn broken(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.diagnostics
+            .iter()
+            .filter(|found| found.severity == Severity::Broken)
+    }
+
+    /// Line and column of a byte of a file that was read.
+    #[must_use]
+    pub fn position(&self, file: &Path, offset: usize) -> Option<Position> {
+        let text = self.texts.get(file)?;
+        let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mark = text.len() - body.len();
+        Some(Position::of(body, offset.saturating_sub(mark)))
+    }
+
+    fn take(&mut self, layer: &Layer, part: Part) -> Option<switch::Switch> {
+        for (handler, places) in part.handlers {
+            self.places.insert(handler.key.clone(), places);
+            self.handlers.push(handler);
+        }
+        if !part.env.is_empty() {
+            self.env.extend(part.env.clone());
+            self.env_layers.push((layer.clone(), part.env));
+        }
+        self.codex_state.extend(part.state);
+        part.switch
+    }
+}
+
+/// Every key a Claude group, or a handler of this type, may have.
+pub(crate) fn claude_keys(type_name: &str) -> Vec<&'static str> {
+    let mut keys = claude_handler::known_keys(type_name);
+    keys.extend(claude::GROUP_KEYS);
+    keys
+}
+
+/// Reads every layer of one dialect.
+#[must_use]
+pub fn load(dialect: DialectId, roots: &Roots) -> Loaded {
+    let mut loaded = Loaded::empty(dialect, roots.absolute());
+    let mut switches = Vec::new();
+    for layer in layers::files(dialect, &loaded.roots) {
+        let mut parts = Vec::new();
+        for (path, form) in &layer.files {
+            parts.push(read_file(&mut loaded, &layer.layer, path, *form));
+        }
+        warn_of_two_forms(&mut loaded, &layer, &parts);
+        for part in parts {
+            switches.extend(loaded.take(&layer.layer, part));
+        }
+    }
+    switch::apply(&mut loaded, switches.last());
+    loaded
+}
+
+/// Codex loads both files of a layer and says so (measured).
+fn warn_of_two_forms(loaded: &mut Loaded, layer: &LayerFiles, parts: &[Part]) {
+    let mut with_hooks = layer
+        .files
+        .iter()
+        .zip(parts)
+        .filter(|(_, part)| part.any_group);
+    let (Some(((first, _), _)), Some(((second, _), _))) = (with_hooks.next(), with_hooks.next())
+    else {
+        return;
+    };
+    let message = format!(
+        "hooks are loaded from both {} and {}",
+        first.display(),
+        second.display()
+    );
+    let mut report = Report::new(second, &layer.layer, "", false);
+    report.add(
+        Finding::warning("two-forms", (0, 0), message)
+            .without_place()
+            .help("prefer a single representation for this layer"),
+    );
+    loaded.diagnostics.extend(report.finish());
+}
+
+fn read_file(loaded: &mut Loaded, layer: &Layer, path: &Path, form: Form) -> Part {
+    let explicit = *layer == Layer::Explicit;
+    let (state, part, found) = match source::read(path) {
+        Source::Absent if explicit => unreadable(path, layer, "there is no such file"),
+        Source::Absent => (FileState::Absent, Part::default(), Vec::new()),
+        Source::Unreadable(why) => unreadable(path, layer, &why),
+        Source::Text(text) => {
+            let read = read_text(loaded.dialect, layer, path, form, &text);
+            loaded.texts.insert(path.to_path_buf(), text.into());
+            read
+        }
+    };
+    loaded.diagnostics.extend(found);
+    loaded.files.push(ConfigFile {
+        path: path.to_path_buf(),
+        layer: layer.clone(),
+        state,
+    });
+    part
+}
+
+type ReadFile = (FileState, Part, Vec<Diagnostic>);
+
+fn unreadable(path: &Path, layer: &Layer, why: &str) -> ReadFile {
+    let mut report = Report::new(path, layer, "", false);
+    let message = format!("the file cannot be read: {why}");
+    report.add(Finding::broken("unreadable-file", (0, 0), message).without_place());
+    (FileState::Broken, Part::default(), report.finish())
+}
+
+fn read_text(dialect: DialectId, layer: &Layer, path: &Path, form: Form, text: &str) -> ReadFile {
+    let mut report = Report::new(path, layer, text, dialect == DialectId::Claude);
+    let part = match (dialect, form) {
+        (DialectId::Claude, Form::Json) => claude::read(&mut report),
+        (DialectId::Codex, Form::Json) => codex::read_json(&mut report),
+        (DialectId::Codex, Form::Toml) => codex::read_toml(&mut report),
+        (DialectId::Claude, Form::Toml) => {
+            let message = "Claude Code's settings are JSON, not TOML";
+            report.add(
+                Finding::broken("not-json", (0, 0), message)
+                    .help("read this file with the Codex dialect"),
+            );
+            None
+        }
+    };
+    let state = match part {
+        Some(_) => FileState::Loaded,
+        None => FileState::Broken,
+    };
+    (state, part.unwrap_or_default(), report.finish())
 }

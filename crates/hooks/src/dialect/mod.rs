@@ -71,8 +71,10 @@ pub struct Dialect {
     pub reason: ReasonPick,
     /// Whether a timeout is a failure of the hook (Codex) or a cancelled run (Claude).
     pub timeout_fails: bool,
-    /// Tool names that match the same tool, beside its own name: `(name, aliases)`.
+    /// Further names under which matchers find a tool: `(tool, names)`.
     pub aliases: &'static [(&'static str, &'static [&'static str])],
+    /// Over how many units a text for the model is moved to a file; see [`crate::spill`].
+    pub spill: Spill,
     /// How matchers are read.
     pub matcher: MatcherStyle,
     /// Tool names that exist at home, for suggestions.
@@ -80,6 +82,21 @@ pub struct Dialect {
 }
 
 impl Dialect {
+    /// The names a matcher may call a tool by: its own first.
+    #[must_use]
+    pub fn tool_names<'a>(&self, tool: &'a str) -> Vec<&'a str>
+    where
+        'static: 'a,
+    {
+        let mut names = vec![tool];
+        for (name, aliases) in self.aliases {
+            if *name == tool {
+                names.extend(aliases.iter().copied());
+            }
+        }
+        names
+    }
+
     /// The row of an event, by its exact name.
     #[must_use]
     pub fn event(&self, name: &str) -> Option<&'static EventRow> {
@@ -105,6 +122,24 @@ pub enum ReasonPick {
     LastFinished,
 }
 
+/// When a text is too long for the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spill {
+    /// More than this many UTF-16 code units; a preview of the given size stays (Claude).
+    Utf16 {
+        /// The limit.
+        limit: usize,
+        /// Units of preview.
+        preview: usize,
+    },
+    /// More than this many tokens of four bytes; head and tail stay (Codex). A handler's
+    /// `additionalContextLimit` replaces the number for its contexts.
+    Tokens {
+        /// The limit.
+        limit: usize,
+    },
+}
+
 /// How matchers are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MatcherStyle {
@@ -113,14 +148,12 @@ pub enum MatcherStyle {
     Claude,
     /// Letters, digits, `_`, `|`: a list split at `|`, exact. Otherwise an unanchored Rust regex.
     Codex,
-    /// The profile `seeds` of Codex: always an unanchored regular expression.
-    AlwaysRegex,
 }
 
 /// Which field of the payload a matcher is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
-    /// `tool_name` with the dialect's aliases.
+    /// `tool_name`, under all of its names.
     Tool,
     /// A string field of the payload.
     Field(&'static str),
@@ -145,6 +178,21 @@ pub struct HandlerTypes {
     pub agent: bool,
 }
 
+impl HandlerTypes {
+    /// Whether handlers of this configured type run.
+    #[must_use]
+    pub fn runs(self, type_name: &str) -> bool {
+        match type_name {
+            "command" => self.command,
+            "http" => self.http,
+            "mcp_tool" => self.mcp_tool,
+            "prompt" => self.prompt,
+            "agent" => self.agent,
+            _ => false,
+        }
+    }
+}
+
 /// What plain text on standard output means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plain {
@@ -156,20 +204,20 @@ pub enum Plain {
     Fails,
     /// Appended to the compaction instructions.
     Instructions,
-    /// The last line is a path.
+    /// Its last line is a path.
     Path,
 }
 
-/// What a refusal (exit 2, `decision: block`) does at an event.
+/// What a refusal (exit 2, `decision: block`, a deny) does at an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     /// The tool call, permission, task or switch is refused.
     Deny,
-    /// The prompt, compaction or change is kept out; feedback reaches the model; the turn goes on.
+    /// The prompt or compaction is kept out, feedback reaches the model, the turn goes on.
     Block,
     /// The turn ends.
     EndTurn,
-    /// Only recorded: the run counts as failed with the reason as its error, nothing else happens.
+    /// Only recorded: the run counts as failed with the reason as its error.
     Recorded,
     /// Not an effect at all.
     Nothing,
@@ -184,8 +232,51 @@ pub enum Halting {
     ReplacesOutput,
     /// Accepted without effect.
     Ignored,
-    /// Makes the run fail (Codex).
+    /// Makes the hook's run fail (Codex).
     Fails,
+}
+
+/// What the error of a run with a bad exit code says (Codex; Claude always shows stderr).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitText {
+    /// `hook exited with code N`.
+    Code,
+    /// Standard error, or the code when there is none.
+    StderrOrCode,
+    /// Standard error, or nothing; also on exit 0.
+    Stderr,
+}
+
+/// The type of a field in a hook's output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A string.
+    Text,
+    /// A boolean.
+    Flag,
+    /// A list of strings.
+    TextList,
+    /// An object.
+    Object,
+    /// Anything, `null` included.
+    Any,
+    /// One of these strings.
+    OneOf(&'static [&'static str]),
+    /// A PermissionRequest decision: `{behavior, ...}`.
+    Permission,
+}
+
+/// A field of `hookSpecificOutput`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Field {
+    /// Its name.
+    pub name: &'static str,
+    /// Its type.
+    pub kind: Kind,
+}
+
+const fn field(name: &'static str, kind: Kind) -> Field {
+    Field { name, kind }
 }
 
 /// How long a handler may take.
@@ -210,22 +301,102 @@ pub struct EventRow {
     pub subject: Subject,
     /// The values the subject can have, for suggestions; empty when they are open.
     pub subjects: &'static [&'static str],
-    /// Which handlers run.
+    /// Which handlers run at home.
     pub types: HandlerTypes,
-    /// Timeouts.
+    /// Timeouts of command handlers.
     pub timeouts: Timeouts,
     /// Plain text on standard output.
     pub plain: Plain,
     /// What exit 2 does.
     pub exit2: Refusal,
-    /// What `decision: block` (and deny) does.
+    /// What `decision: block` or a deny on standard output does.
     pub block: Refusal,
+    /// What a failure of a handler with `onFailure: block` does.
+    pub on_failure: Refusal,
     /// What `continue: false` does.
     pub halting: Halting,
-    /// Fields of `hookSpecificOutput` that are honoured; `None` when the event has no such object.
-    pub specific: Option<&'static [&'static str]>,
+    /// Fields of `hookSpecificOutput` besides `hookEventName`; `None` when the event has no such
+    /// object.
+    pub specific: Option<&'static [Field]>,
+    /// Values of the top-level `decision`; empty when the event has none (Codex refuses it then).
+    pub decisions: &'static [&'static str],
+    /// Universal output fields that are accepted.
+    pub universals: &'static [&'static str],
+    /// Universal output fields that make the run fail when they say something (Codex).
+    pub unsupported: &'static [&'static str],
     /// Keys of the payload in their order; a trailing `?` marks those that may be absent.
     pub keys: &'static [&'static str],
     /// Whether `if` conditions are looked at (a handler with one never runs elsewhere).
     pub conditions: bool,
+    /// Standard output is not read at all.
+    pub output_ignored: bool,
+    /// A context makes the turn go on (Claude Stop and SubagentStop).
+    pub context_continues: bool,
+    /// A blocking run keeps its reason only: its contexts and messages go with the prompt.
+    pub block_drops_rest: bool,
+    /// Exit 2 with a "no such file" on standard error and nothing on standard output is a failure,
+    /// not a refusal.
+    pub missing_script_passes: bool,
+    /// A timeout refuses (Claude PreModelSwitch).
+    pub timeout_refuses: bool,
+    /// Any exit code but 0 refuses (Claude Worktree events).
+    pub any_exit_refuses: bool,
+    /// The first decision to arrive wins and ends the other runs (Claude PermissionRequest).
+    pub first_decision_wins: bool,
+    /// Reasons are trimmed (Codex, event by event).
+    pub trims_reason: bool,
+    /// How error texts name the event's output (Codex).
+    pub noun: &'static str,
+    /// What exit 2 without standard error lacks (Codex).
+    pub exit2_lacks: &'static str,
+    /// What the error of a bad exit code says.
+    pub exit_text: ExitText,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_event_of_both_clients_has_one_row() {
+        assert_eq!(CLAUDE.events.len(), 34);
+        assert_eq!(CODEX.events.len(), 14);
+        for dialect in DialectId::ALL {
+            let names: HashSet<_> = dialect.table().events.iter().map(|row| row.name).collect();
+            assert_eq!(
+                names.len(),
+                dialect.table().events.len(),
+                "{dialect}: no name twice"
+            );
+        }
+    }
+
+    #[test]
+    fn snake_names_are_the_names_in_snake_case() {
+        for row in DialectId::ALL.iter().flat_map(|d| d.table().events) {
+            let mut snake = String::new();
+            for (i, c) in row.name.char_indices() {
+                if c.is_uppercase() && i > 0 {
+                    snake.push('_');
+                }
+                snake.extend(c.to_lowercase());
+            }
+            assert_eq!(row.snake, snake);
+        }
+    }
+
+    #[test]
+    fn every_payload_names_its_event_and_its_subject() {
+        for row in DialectId::ALL.iter().flat_map(|d| d.table().events) {
+            let has = |key: &str| row.keys.iter().any(|k| k.trim_end_matches('?') == key);
+            assert!(has("hook_event_name"), "{}", row.name);
+            match row.subject {
+                Subject::Tool => assert!(has("tool_name"), "{}", row.name),
+                Subject::Field(key) | Subject::BaseName(key) => assert!(has(key), "{}", row.name),
+                Subject::Ignored => {}
+            }
+        }
+    }
 }

@@ -1,0 +1,109 @@
+//! From a moment of the agent to a firing of the engine and back.
+
+use seamline_harness::Facts;
+use seamline_hooks::handler::Action;
+use seamline_hooks::payload::{self, Event, Payload, Session};
+use seamline_hooks::{DialectId, Fired, Firing, HandlerKey};
+use seamline_seams::Signal;
+
+use crate::bridge::Bridge;
+
+/// Builds the payload of one moment for a dialect; `None` where the dialect does not have it.
+pub(crate) type Build<'a> = &'a (dyn Fn(DialectId) -> Option<Payload> + Sync);
+
+impl Bridge {
+    /// Whether this event could reach any handler; asked first, so that a moment without hooks
+    /// costs nothing.
+    pub(crate) fn listens(&self, event: &str) -> bool {
+        self.engine.listens(event)
+    }
+
+    /// Fires one event. `build` makes the payload for this dialect and, for the commands that run
+    /// there already, for the elder's.
+    pub(crate) async fn fire(
+        &self,
+        event: &'static str,
+        facts: &Facts,
+        signal: &Signal,
+        build: Build<'_>,
+    ) -> Fired {
+        let Some(payload) = build(self.dialect()) else {
+            return Fired::default();
+        };
+        let mut firing = firing(event, facts, signal, payload.clone());
+        firing.ran_elsewhere = self.ran_elsewhere(event, facts, signal, build);
+        let prepared = self.engine.prepare(firing);
+        let turn = facts.turn.map(|turn| turn.number);
+        let selection = prepared.selection();
+        for handler in selection.run.iter().chain(&selection.background) {
+            self.record_invoked(turn, handler);
+        }
+        let fired = self.engine.run(prepared).await;
+        for run in &fired.trace.runs {
+            self.record_result(turn, run);
+        }
+        self.witness().fired(event, &payload, &fired);
+        fired
+    }
+
+    /// What the elder bridge runs for the same moment. Asked of its engine, not of its past: at the
+    /// start of a session both bridges run at once.
+    fn ran_elsewhere(
+        &self,
+        event: &'static str,
+        facts: &Facts,
+        signal: &Signal,
+        build: Build<'_>,
+    ) -> Vec<(String, HandlerKey)> {
+        let Some(elder) = self.elder.as_ref().filter(|elder| elder.listens(event)) else {
+            return Vec::new();
+        };
+        let Some(payload) = build(elder.dialect()) else {
+            return Vec::new();
+        };
+        let prepared = elder.engine.prepare(firing(event, facts, signal, payload));
+        let selection = prepared.selection();
+        let ran = selection.run.iter().chain(&selection.background);
+        ran.filter_map(|handler| match &handler.action {
+            Action::Command(command) => Some((command.command.clone(), handler.key.clone())),
+            _ => None,
+        })
+        .collect()
+    }
+}
+
+fn firing(event: &'static str, facts: &Facts, signal: &Signal, payload: Payload) -> Firing {
+    Firing {
+        event,
+        payload,
+        cwd: facts.cwd.clone(),
+        env: Vec::new(),
+        signal: signal.clone(),
+        ran_elsewhere: Vec::new(),
+    }
+}
+
+/// The payload of an event in a session.
+pub(crate) fn payload_of<E: Event>(
+    dialect: DialectId,
+    facts: &Facts,
+    event: &E,
+) -> Option<Payload> {
+    payload::build(dialect, &session(facts), event)
+}
+
+fn session(facts: &Facts) -> Session {
+    Session {
+        id: facts.session.to_string(),
+        transcript_path: facts
+            .log
+            .as_ref()
+            .map(|path| path.to_string_lossy().into_owned()),
+        cwd: facts.cwd.to_string_lossy().into_owned(),
+        model: facts.model.clone(),
+        permission_mode: facts.mode.as_str().to_owned(),
+        turn_id: facts.turn.map(|turn| turn.id.to_string()),
+        agent: None,
+        effort: None,
+    }
+}

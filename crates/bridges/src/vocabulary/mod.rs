@@ -1,0 +1,67 @@
+//! How each dialect names our tools, shapes their inputs and shapes their results.
+//!
+//! Our tools have Claude Code's names and shapes, so its vocabulary is the identity. Codex knows a
+//! shell and a patch tool: `Bash` keeps its command only, `Write` and `Edit` are `apply_patch`.
+
+mod claude;
+mod codex;
+
+use std::path::Path;
+
+use seamline_harness::json::Json;
+use seamline_harness::tools::Outcome;
+use seamline_hooks::DialectId;
+use serde_json::value::RawValue;
+
+/// A call as a hook sees it.
+#[derive(Debug, Clone)]
+pub struct Spoken {
+    /// The tool's name in the dialect.
+    pub name: String,
+    /// The input in the dialect's shape.
+    pub input: Json,
+}
+
+/// Puts a call of ours into a dialect's words. `cwd` resolves relative paths.
+#[must_use]
+pub fn speak(dialect: DialectId, name: &str, arguments: &Json, cwd: &Path) -> Spoken {
+    match dialect {
+        DialectId::Claude => claude::speak(name, arguments),
+        DialectId::Codex => codex::speak(name, arguments, cwd),
+    }
+}
+
+/// Puts an input that a hook rewrote back into arguments of our tool.
+///
+/// # Errors
+/// When it cannot be: the words say why, and the call must not run.
+pub fn hear(
+    dialect: DialectId,
+    name: &str,
+    arguments: &Json,
+    rewritten: &RawValue,
+) -> Result<Json, String> {
+    match dialect {
+        DialectId::Claude => claude::hear(rewritten),
+        DialectId::Codex => codex::hear(name, arguments, rewritten),
+    }
+}
+
+/// The result of a call that ran, in a dialect's shape.
+#[must_use]
+pub fn response(dialect: DialectId, name: &str, outcome: &Outcome) -> Json {
+    match dialect {
+        DialectId::Claude => claude::response(outcome),
+        DialectId::Codex => codex::response(name, outcome),
+    }
+}
+
+/// Whether the dialect calls this outcome of a call that ran a success.
+#[must_use]
+pub fn succeeded(dialect: DialectId, name: &str, outcome: &Outcome) -> bool {
+    match dialect {
+        DialectId::Claude => !outcome.is_error(),
+        // Measured: a command that exits with another code than 0 is a result like any other.
+        DialectId::Codex => !outcome.is_error() || name == "Bash",
+    }
+}

@@ -1,0 +1,105 @@
+//! The command line, as far as commands share it.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Parser, ValueEnum};
+use seamline_hooks::DialectId;
+
+use crate::commands::Command;
+
+/// Runs and explains the hooks of Claude Code and Codex.
+#[derive(Debug, Parser)]
+#[command(
+    name = "seamline",
+    version,
+    max_term_width = 100,
+    infer_subcommands = false
+)]
+pub(crate) struct Cli {
+    /// The project folder, instead of the current one.
+    #[arg(short = 'C', global = true, value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// A protocol by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DialectName {
+    /// Claude Code: `.claude/settings.json` and its layers.
+    Claude,
+    /// Codex: `.codex/hooks.json`, `config.toml` and their layers.
+    Codex,
+}
+
+impl From<DialectName> for DialectId {
+    fn from(name: DialectName) -> Self {
+        match name {
+            DialectName::Claude => Self::Claude,
+            DialectName::Codex => Self::Codex,
+        }
+    }
+}
+
+/// Which configuration a command is about.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Selection {
+    /// Only this protocol; without it, each that has a configuration.
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub dialect: Option<DialectName>,
+    /// Read FILE instead of the user's and the project's files (managed ones still count). Without
+    /// --dialect, `codex` or `claude` in its path decides which protocol it speaks, then `.toml`.
+    #[arg(long, value_name = "FILE")]
+    pub hooks_config: Option<PathBuf>,
+}
+
+impl Selection {
+    /// The protocols that are asked for by name or by the name of the file; empty when the command
+    /// line leaves it open.
+    pub(crate) fn named(&self) -> Option<DialectId> {
+        self.dialect
+            .map(Into::into)
+            .or_else(|| self.hooks_config.as_deref().map(spoken_by))
+    }
+}
+
+/// The protocol that a configuration file speaks, from its path alone: the part nearest to the end
+/// that says `codex` or `claude` decides, then the ending, then it is Claude's.
+fn spoken_by(file: &Path) -> DialectId {
+    let parts = file
+        .components()
+        .rev()
+        .map(|part| part.as_os_str().to_string_lossy().to_lowercase());
+    for part in parts {
+        match (part.contains("codex"), part.contains("claude")) {
+            (true, false) => return DialectId::Codex,
+            (false, true) => return DialectId::Claude,
+            _ => {}
+        }
+    }
+    if file.extension().is_some_and(|end| end == "toml") {
+        DialectId::Codex
+    } else {
+        DialectId::Claude
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_says_which_protocol_a_file_speaks() {
+        for (path, dialect) in [
+            (".codex/hooks.json", DialectId::Codex),
+            (".claude/settings.json", DialectId::Claude),
+            ("codex-notes/.claude/settings.json", DialectId::Claude),
+            ("fixtures/11-codex-shared.json", DialectId::Codex),
+            ("some/config.toml", DialectId::Codex),
+            ("hooks/hooks.json", DialectId::Claude),
+        ] {
+            assert_eq!(spoken_by(Path::new(path)), dialect, "{path}");
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Which hooks are in force in a run, and that nothing about them is passed over in silence.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use seamline_bridges::{Bridge, BridgeOptions, Witness};
+use seamline_hooks::engine::EngineParts;
+use seamline_hooks::runner::Supervisor;
+use seamline_hooks::trust::{TrustState, TrustStore};
+use seamline_hooks::{Diagnostic, DialectId, Engine, Handler, HandlerKey, config};
+
+use super::scratch::Scratch;
+use super::show::Screen;
+use super::{RunArgs, Which, approve, ask_trust};
+use crate::args::Selection;
+use crate::error::CliError;
+use crate::places::Places;
+use crate::render::{count, firing, visible};
+use crate::setup::{Setup, select};
+
+/// The hooks of a run, read, checked and agreed to.
+pub(super) struct Hooks {
+    /// Per protocol: its configuration and who is trusted, Claude's first.
+    in_force: Vec<Ready>,
+    /// What is off, in words for the user.
+    pub(super) off: Vec<String>,
+    supervisor: Arc<Supervisor>,
+    attended: bool,
+}
+
+impl Hooks {
+    /// Reads the configurations that `--hooks` asks for. Broken files and hooks that nobody agreed
+    /// to end the run here, before anything is started.
+    pub(super) fn read(
+        args: &RunArgs,
+        places: &Places,
+        scratch: Option<&Scratch>,
+    ) -> Result<Self, CliError> {
+        let selection = Selection {
+            dialect: None,
+            hooks_config: args.hooks_config.clone(),
+        };
+        let places = select(places.clone(), &selection)?;
+        let mut store = TrustStore::open(places.trust_file())?;
+        let (mut wanted, mut off) = (Vec::new(), Vec::new());
+        for dialect in DialectId::ALL {
+            let setup = Setup::read(&places, dialect, &store);
+            let named = selection.named();
+            if in_force(args.hooks, named, dialect) {
+                if setup.loaded.any_file() {
+                    wanted.push(setup);
+                }
+            } else if named.is_none() && !setup.loaded.handlers.is_empty() {
+                off.push(format!(
+                    "{} of {dialect} {} off (--hooks {})",
+                    count(setup.loaded.handlers.len(), "hook", ""),
+                    if setup.loaded.handlers.len() == 1 {
+                        "is"
+                    } else {
+                        "are"
+                    },
+                    word(args.hooks),
+                ));
+            }
+        }
+        check_broken(args, &places, &wanted)?;
+        agree(args, &places, &wanted, &mut store)?;
+        let mut in_force = Vec::new();
+        for setup in wanted {
+            let (ready, left_out) = ready(setup, &places, scratch, args.trust_project_hooks);
+            if left_out {
+                off.push("`env` of the project is left out, since it is not trusted".to_owned());
+            }
+            in_force.push(ready);
+        }
+        let attended = approve::attended() && !args.json;
+        Ok(Self {
+            in_force,
+            off,
+            supervisor: Arc::new(Supervisor::new()),
+            attended,
+        })
+    }
+
+    /// `claude 4 hooks`, per protocol in force.
+    pub(super) fn summary(&self) -> Vec<(DialectId, usize)> {
+        self.in_force
+            .iter()
+            .map(|(loaded, _)| (loaded.dialect, loaded.handlers.len()))
+            .collect()
+    }
+
+    /// One bridge per protocol, Claude's the elder.
+    pub(super) fn bridges(
+        &self,
+        places: &Places,
+        project: &Path,
+        witness: &Arc<dyn Witness>,
+    ) -> Vec<Arc<Bridge>> {
+        let mut bridges: Vec<Arc<Bridge>> = Vec::new();
+        for (loaded, trust) in &self.in_force {
+            let options = self.options(loaded.dialect);
+            let engine = Engine::new(EngineParts {
+                loaded: loaded.clone(),
+                trust: trust.clone(),
+                exec: Arc::clone(&self.supervisor) as Arc<dyn seamline_hooks::runner::Exec>,
+                base_env: std::env::vars_os().collect(),
+                project: project.to_path_buf(),
+                home: places.roots.home.clone(),
+                spill_dir: places.state.join("hook-outputs"),
+            });
+            let elder = bridges.first().cloned();
+            bridges.push(Bridge::new(
+                Arc::new(engine),
+                options,
+                elder,
+                Arc::clone(witness),
+            ));
+        }
+        bridges
+    }
+
+    fn options(&self, dialect: DialectId) -> BridgeOptions {
+        let mut options = BridgeOptions::of(dialect);
+        options.attended = self.attended;
+        let cap = std::env::var("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP").ok();
+        if let (DialectId::Claude, Some(cap)) = (dialect, cap.and_then(|cap| cap.parse().ok())) {
+            options.stop_cap = cap;
+        }
+        options
+    }
+
+    /// Ends what hooks left behind, and says so.
+    pub(super) async fn sweep(&self, screen: &Screen) {
+        let swept = self.supervisor.shutdown().await;
+        if swept.ended > 0 {
+            let what = count(
+                swept.ended,
+                "group",
+                "of processes that hooks had left behind",
+            );
+            screen.note(&format!("ended {what}"));
+        }
+    }
+}
+
+fn in_force(which: Which, named: Option<DialectId>, dialect: DialectId) -> bool {
+    match which {
+        Which::None => false,
+        Which::Claude => dialect == DialectId::Claude,
+        Which::Codex => dialect == DialectId::Codex,
+        Which::Auto => named.is_none_or(|named| named == dialect),
+    }
+}
+
+fn word(which: Which) -> &'static str {
+    match which {
+        Which::Auto => "auto",
+        Which::Claude => "claude",
+        Which::Codex => "codex",
+        Which::None => "none",
+    }
+}
+
+/// Broken parts end the run, or are shown when they are to be ignored. Managed ones always end it.
+fn check_broken(args: &RunArgs, places: &Places, setups: &[Setup]) -> Result<(), CliError> {
+    let mut findings = Vec::new();
+    let mut managed = false;
+    for setup in setups {
+        let ends = |finding: &&Diagnostic| finding.managed || !args.ignore_broken_hooks;
+        for finding in setup.broken().filter(ends) {
+            managed |= finding.managed;
+            findings.push(setup.point(finding, places));
+        }
+    }
+    if !findings.is_empty() {
+        return Err(CliError::Broken { findings, managed });
+    }
+    for setup in setups {
+        setup.complain(places);
+    }
+    Ok(())
+}
+
+/// Project hooks run only when somebody agreed to them.
+fn agree(
+    args: &RunArgs,
+    places: &Places,
+    setups: &[Setup],
+    store: &mut TrustStore,
+) -> Result<(), CliError> {
+    let pending: Vec<(&Setup, &Handler)> = setups
+        .iter()
+        .flat_map(|setup| {
+            setup
+                .loaded
+                .handlers
+                .iter()
+                .map(move |handler| (setup, handler))
+        })
+        .filter(|(setup, handler)| handler.disabled.is_none() && !setup.trust_of(handler).runs())
+        .collect();
+    if pending.is_empty() || args.trust_project_hooks {
+        return Ok(());
+    }
+    let lines: Vec<String> = pending
+        .iter()
+        .map(|(setup, handler)| {
+            let state = setup.trust_of(handler).as_str();
+            let what = visible(&handler.action.summary());
+            format!(
+                "{}  {}  {state}  {what}",
+                firing::place(handler, places),
+                handler.event
+            )
+        })
+        .collect();
+    if args.json || !approve::attended() || !ask_trust::agreed(&lines) {
+        return Err(CliError::Untrusted { lines });
+    }
+    for setup in setups {
+        let of_setup = pending
+            .iter()
+            .filter(|(owner, _)| owner.loaded.dialect == setup.loaded.dialect)
+            .map(|(_, handler)| *handler);
+        store.trust(of_setup, &setup.loaded)?;
+    }
+    Ok(())
+}
+
+/// A configuration with the trust of its handlers.
+type Ready = (config::Loaded, BTreeMap<HandlerKey, TrustState>);
+
+/// Everything was agreed to; in a rehearsal the same files are read again from the copy. Says
+/// whether variables of the project were left out.
+fn ready(
+    setup: Setup,
+    places: &Places,
+    scratch: Option<&Scratch>,
+    trust_project: bool,
+) -> (Ready, bool) {
+    let (mut loaded, left_out) = setup.with_trusted_variables(trust_project);
+    if let Some(scratch) = scratch {
+        let mut roots = places.roots.clone();
+        roots.project = scratch.path().to_path_buf();
+        let env = loaded.env;
+        loaded = config::load(setup.loaded.dialect, &roots);
+        loaded.env = env;
+    }
+    let trust = loaded
+        .handlers
+        .iter()
+        .map(|handler| {
+            let own = !handler.layer.comes_with_project();
+            let state = if own {
+                TrustState::Own
+            } else {
+                TrustState::Trusted
+            };
+            (handler.key.clone(), state)
+        })
+        .collect();
+    ((loaded, trust), left_out)
+}

@@ -1,0 +1,157 @@
+//! One protocol's configuration with everything that is known about it.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use seamline_hooks::config::{self, FileState, Loaded};
+use seamline_hooks::trust::{Standing, TrustState, TrustStore};
+use seamline_hooks::{Diagnostic, DialectId, Handler, HandlerKey, Severity, lint};
+
+use crate::args::Selection;
+use crate::error::CliError;
+use crate::output;
+use crate::places::Places;
+use crate::render::caret::Pointer;
+
+/// A configuration, who trusts it, and what is wrong with it.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    /// What was read.
+    pub loaded: Loaded,
+    /// Trust of each handler.
+    pub trust: HashMap<HandlerKey, Standing>,
+    /// What is wrong: first what reading found, then what lint found.
+    pub findings: Vec<Diagnostic>,
+}
+
+impl Setup {
+    /// Reads one protocol's configuration.
+    pub(crate) fn read(places: &Places, dialect: DialectId, store: &TrustStore) -> Self {
+        let loaded = config::load(dialect, &places.roots);
+        let handlers = loaded.handlers.iter();
+        let trust = handlers
+            .map(|h| (h.key.clone(), store.status(h, &loaded)))
+            .collect();
+        let mut findings = loaded.diagnostics.clone();
+        findings.extend(lint::lint(&loaded, &surroundings()));
+        Self {
+            loaded,
+            trust,
+            findings,
+        }
+    }
+
+    /// Trust of a handler; one that nobody knows is untrusted.
+    pub(crate) fn trust_of(&self, handler: &Handler) -> TrustState {
+        let standing = self.trust.get(&handler.key);
+        standing.map_or(TrustState::Untrusted, |standing| standing.state)
+    }
+
+    /// What changed since a modified handler was trusted.
+    pub(crate) fn changed(&self, handler: &Handler) -> Option<&str> {
+        self.trust.get(&handler.key)?.why.as_deref()
+    }
+
+    /// Files that were looked for, when none of them has hooks.
+    pub(crate) fn looked_in(&self) -> Vec<PathBuf> {
+        if self.loaded.configures_hooks() {
+            return Vec::new();
+        }
+        self.loaded
+            .files
+            .iter()
+            .map(|file| file.path.clone())
+            .collect()
+    }
+
+    /// The findings that keep a command from running anything.
+    pub(crate) fn broken(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.findings
+            .iter()
+            .filter(|finding| finding.severity == Severity::Broken)
+    }
+
+    /// A finding with the line it is about, as it was read.
+    pub(crate) fn point(&self, finding: &Diagnostic, places: &Places) -> Pointer {
+        let text = self.loaded.texts.get(&finding.file).map(|text| &**text);
+        Pointer::new(finding, &places.show(&finding.file), text)
+    }
+
+    /// Shows what is broken on standard error; the number of findings.
+    pub(crate) fn complain(&self, places: &Places) -> usize {
+        let pointers = self.broken().map(|finding| self.point(finding, places));
+        pointers
+            .map(|pointer| output::diagnostic(&pointer.render()))
+            .count()
+    }
+
+    /// Whether what comes with the project is trusted: there are hooks, and all of them are.
+    fn trusts_project(&self) -> bool {
+        let handlers = self.loaded.handlers.iter();
+        let mut from_project = handlers.filter(|h| h.layer.comes_with_project()).peekable();
+        from_project.peek().is_some() && from_project.all(|h| self.trust_of(h).runs())
+    }
+
+    /// The configuration without the variables of a project that nobody has agreed to: with
+    /// `PATH` alone it could choose what the user's own hooks run. Says whether any were left out.
+    pub(crate) fn with_trusted_variables(&self, trust_project: bool) -> (Loaded, bool) {
+        let mut loaded = self.loaded.clone();
+        if trust_project || self.trusts_project() {
+            return (loaded, false);
+        }
+        let all = loaded.env_layers.len();
+        loaded
+            .env_layers
+            .retain(|(layer, _)| !layer.comes_with_project());
+        loaded.env = loaded
+            .env_layers
+            .iter()
+            .flat_map(|(_, env)| env.clone())
+            .collect();
+        let left_out = loaded.env_layers.len() < all;
+        (loaded, left_out)
+    }
+}
+
+/// What lint must know beside the configuration: the variables that hooks will find set.
+fn surroundings() -> lint::Context {
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    lint::Context {
+        variables: names.collect(),
+        ..lint::Context::default()
+    }
+}
+
+/// Applies `--hooks-config` to the places; the file must be there.
+pub(crate) fn select(mut places: Places, selection: &Selection) -> Result<Places, CliError> {
+    if let Some(file) = &selection.hooks_config {
+        let unreadable = |source| CliError::Unreadable {
+            path: file.clone(),
+            source,
+        };
+        let path = file.canonicalize().map_err(unreadable)?;
+        std::fs::read(&path).map_err(unreadable)?;
+        places.roots.explicit = Some(path);
+    }
+    Ok(places)
+}
+
+/// The timeout of a handler, and whether it is its event's default.
+pub(crate) fn timeout(handler: &Handler) -> (Duration, bool) {
+    let row = handler.dialect.table().event(handler.event);
+    let default = row.map_or(Duration::ZERO, |row| row.timeouts.default);
+    (
+        handler.timeout.unwrap_or(default),
+        handler.timeout.is_none(),
+    )
+}
+
+/// The word for what became of a file.
+pub(crate) fn state_word(state: FileState) -> &'static str {
+    match state {
+        FileState::Absent => "absent",
+        FileState::Loaded => "loaded",
+        FileState::Broken => "broken",
+    }
+}

@@ -1,0 +1,27 @@
+//! Tests of the command as a person uses it, and of the workspace it is built from.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "helpers of tests fail by panicking"
+)]
+
+mod bad_input;
+mod example;
+mod field;
+mod fire;
+mod list;
+mod reference;
+mod seamline;
+mod trust;
+mod workspace;
+
+use std::path::PathBuf;
+
+/// The root of the workspace.
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap()
+}

@@ -1,0 +1,101 @@
+//! Plays a case through the hook engine.
+
+mod claude;
+mod codex;
+mod firing;
+mod listing;
+mod model;
+
+use std::sync::Arc;
+
+use seamline_hooks::config::{Loaded, Roots, load};
+use seamline_hooks::engine::EngineParts;
+use seamline_hooks::runner::Exec;
+use seamline_hooks::trust::{TrustState, codex_status};
+use seamline_hooks::{DialectId, Engine, Handler};
+
+use super::Level;
+use crate::bench::Bench;
+use crate::case::Case;
+use crate::observed::Observed;
+use crate::stage::Stage;
+
+/// Plays cases through [`Engine`].
+pub struct EngineLevel {
+    bench: Bench,
+    exec: Arc<dyn Exec>,
+}
+
+impl EngineLevel {
+    /// A level whose hooks are started by `exec`.
+    #[must_use]
+    pub fn new(bench: Bench, exec: Arc<dyn Exec>) -> Self {
+        Self { bench, exec }
+    }
+
+    /// Loads what the stage holds and makes an engine of it, with everything trusted that
+    /// `trusts` accepts.
+    fn engine(&self, dialect: DialectId, stage: &Stage, trust: &Trust) -> Engine {
+        let mut loaded = load(dialect, &roots(dialect, stage));
+        let environment: Vec<String> = stage
+            .env
+            .iter()
+            .map(|(name, _)| name.to_string_lossy().into_owned())
+            .collect();
+        for handler in &mut loaded.handlers {
+            stage.pace.set_timeout(handler, &environment);
+        }
+        let trust = loaded.handlers.iter().map(|handler| {
+            let state = trust.of(&loaded, handler);
+            (handler.key.clone(), state)
+        });
+        let trust = trust.collect();
+        Engine::new(EngineParts {
+            trust,
+            exec: Arc::clone(&self.exec),
+            base_env: stage.env.clone(),
+            project: stage.start.clone(),
+            home: stage.home.clone(),
+            spill_dir: stage.root.join("tmp/spilled"),
+            loaded,
+        })
+    }
+}
+
+fn roots(dialect: DialectId, stage: &Stage) -> Roots {
+    let mut roots = Roots::new(&stage.home, &stage.start);
+    if dialect == DialectId::Codex {
+        roots.codex_home = stage.codex_home();
+    }
+    roots
+}
+
+/// Who trusts what.
+enum Trust {
+    /// Everything is trusted.
+    All,
+    /// The case is about trust: what the configuration itself says.
+    AsConfigured,
+}
+
+impl Trust {
+    fn of(&self, loaded: &Loaded, handler: &Handler) -> TrustState {
+        match self {
+            Self::All => TrustState::Trusted,
+            Self::AsConfigured => codex_status(handler, loaded),
+        }
+    }
+}
+
+impl Level for EngineLevel {
+    fn name(&self) -> &'static str {
+        "engine"
+    }
+
+    async fn play(&self, case: &Case) -> Result<Observed, String> {
+        match case {
+            Case::Claude(case) => self.claude(case).await,
+            Case::Codex(case) => self.codex(case).await,
+        }
+    }
+}

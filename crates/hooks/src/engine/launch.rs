@@ -1,0 +1,149 @@
+//! What a handler's process is given: program, folder, environment, time.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Engine, Firing};
+use crate::dialect::{DialectId, EventRow};
+use crate::handler::{Action, CommandAction, Handler};
+use crate::runner::{KillLadder, Spec, shell};
+
+/// How long output is read after the hook itself has exited while somebody else holds its pipe.
+///
+/// Our choice: both clients wait until the pipe is closed, which lets a forgotten background
+/// process hold a turn for ten minutes. The clock restarts with each byte.
+const DRAIN: Duration = Duration::from_millis(100);
+
+impl Engine {
+    pub(super) fn spec(
+        &self,
+        row: &EventRow,
+        handler: &Handler,
+        firing: &Firing,
+        stdin: Arc<[u8]>,
+    ) -> Spec {
+        let table = handler.dialect.table();
+        let variables = self.variables(handler);
+        let argv = match &handler.action {
+            Action::Command(command) => self.argv(handler.dialect, command, &variables),
+            // Selection lets no other action through.
+            _ => Vec::new(),
+        };
+        Spec {
+            argv,
+            cwd: firing.cwd.clone(),
+            env: self.env(handler, firing, &variables),
+            stdin,
+            timeout: timeout(row, handler),
+            kill: KillLadder {
+                term_grace: table.term_grace,
+            },
+            drain: DRAIN,
+        }
+    }
+
+    fn argv(
+        &self,
+        dialect: DialectId,
+        command: &CommandAction,
+        variables: &[(String, String)],
+    ) -> Vec<String> {
+        let text = substitute(&command.command, variables);
+        match dialect {
+            DialectId::Codex => shell::codex_argv(&text, &self.account_shell),
+            DialectId::Claude => {
+                let args: Option<Vec<String>> = command
+                    .args
+                    .as_ref()
+                    .map(|args| args.iter().map(|arg| substitute(arg, variables)).collect());
+                shell::claude_argv(&text, args.as_deref(), command.shell.as_deref())
+            }
+        }
+    }
+
+    /// Placeholders of this handler: the project's (Claude) and its plugin's.
+    fn variables(&self, handler: &Handler) -> Vec<(String, String)> {
+        let mut variables: Vec<(String, String)> = handler
+            .variables
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        if handler.dialect == DialectId::Claude {
+            let project = self.parts.project.to_string_lossy().into_owned();
+            variables.push(("CLAUDE_PROJECT_DIR".to_owned(), project));
+        }
+        variables
+    }
+
+    fn env(
+        &self,
+        handler: &Handler,
+        firing: &Firing,
+        variables: &[(String, String)],
+    ) -> Vec<(OsString, OsString)> {
+        let mut env = self.parts.base_env.clone();
+        let mut set = |name: &str, value: &str| env.push((name.into(), value.into()));
+        for (name, value) in &self.parts.loaded.env {
+            set(name, value);
+        }
+        if handler.dialect == DialectId::Claude {
+            claude_env(firing, &mut set);
+        }
+        for (name, value) in variables.iter().chain(&firing.env) {
+            set(name, value);
+        }
+        env
+    }
+}
+
+/// What Claude Code adds (measured), as far as it can be true of another agent.
+fn claude_env(firing: &Firing, set: &mut impl FnMut(&str, &str)) {
+    set("CLAUDECODE", "1");
+    set("CLAUDE_CODE_CHILD_SESSION", "1");
+    set("CLAUDE_CODE_ENTRYPOINT", "sdk-cli");
+    set("CLAUDE_CODE_SESSION_ATTENDED", "0");
+    set("NoDefaultCurrentDirectoryInExePath", "1");
+    set("COREPACK_ENABLE_AUTO_PIN", "0");
+    set("PWD", &firing.cwd.to_string_lossy());
+    set("CLAUDE_PID", &std::process::id().to_string());
+    if let Some(session) = firing.payload.str_field("session_id") {
+        set("CLAUDE_CODE_SESSION_ID", session);
+    }
+    let effort = firing
+        .payload
+        .value()
+        .get("effort")
+        .and_then(|effort| effort.get("level"));
+    if let Some(level) = effort.and_then(serde_json::Value::as_str) {
+        set("CLAUDE_EFFORT", level);
+    }
+}
+
+fn timeout(row: &EventRow, handler: &Handler) -> Duration {
+    let timeout = handler.timeout.unwrap_or(row.timeouts.default);
+    row.timeouts.max.map_or(timeout, |max| timeout.min(max))
+}
+
+/// Replaces every `${NAME}` of a known variable; all others are left to the shell.
+fn substitute(text: &str, variables: &[(String, String)]) -> String {
+    variables
+        .iter()
+        .fold(text.to_owned(), |text, (name, value)| {
+            text.replace(&format!("${{{name}}}"), value)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_known_placeholders_are_replaced_and_all_of_them() {
+        let variables = [("A".to_owned(), "/tmp/a b".to_owned())];
+        assert_eq!(
+            substitute("${A}/x ${A} $A ${B}", &variables),
+            "/tmp/a b/x /tmp/a b $A ${B}"
+        );
+    }
+}

@@ -1,0 +1,16 @@
+//! `Bash(npm run *)`: rules on shell commands.
+//!
+//! The command is parsed and taken apart into its simple commands, wherever they stand: behind
+//! `&&`, `||`, `;`, `|`, `&` and line breaks, in subshells, loops, branches and function bodies,
+//! in `$(…)`, backticks and `<(…)`. A pattern is compared with each of them, never with the whole.
+
+mod forms;
+mod pattern;
+mod script;
+mod verdict;
+mod walk;
+mod word;
+
+pub use pattern::CommandPattern;
+pub(crate) use script::{Script, Unreadable};
+pub(crate) use verdict::{Part, parts, verdict};

@@ -1,0 +1,5 @@
+"""Counts words in a text."""
+
+
+def words(text):
+    return len(text.split())
