@@ -16,6 +16,7 @@
 //! in allow rules and conditions, a `name` at any depth in deny and ask rules (documented).
 
 use std::fmt;
+use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
@@ -33,9 +34,14 @@ pub struct PathPattern {
     text: String,
     negated: bool,
     anchor: Anchor,
-    /// As allow rules and conditions read it.
+    globs: Arc<Globs>,
+}
+
+/// The pattern in its two readings.
+struct Globs {
+    /// For allow rules and conditions.
     narrow: Gitignore,
-    /// As deny and ask rules read it.
+    /// For deny and ask rules.
     wide: Gitignore,
 }
 
@@ -90,12 +96,15 @@ impl PathPattern {
         } else {
             line.clone()
         };
+        let globs = Globs {
+            narrow: compile(&narrowed(line))?,
+            wide: compile(&wide)?,
+        };
         Ok(Self {
             text: text.to_owned(),
             negated,
             anchor,
-            narrow: compile(&narrowed(line))?,
-            wide: compile(&wide)?,
+            globs: Arc::new(globs),
         })
     }
 
@@ -129,11 +138,8 @@ impl PathPattern {
         let Some(rest) = place::below(path, &root) else {
             return Cover::None;
         };
-        let globs = if reading.restricts() {
-            &self.wide
-        } else {
-            &self.narrow
-        };
+        let Globs { narrow, wide } = self.globs.as_ref();
+        let globs = if reading.restricts() { wide } else { narrow };
         let folders = rest
             .match_indices('/')
             .filter_map(|(slash, _)| rest.get(..slash));
