@@ -16,6 +16,7 @@
 //! in allow rules and conditions, a `name` at any depth in deny and ask rules (documented).
 
 use std::fmt;
+use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
@@ -33,10 +34,15 @@ pub struct PathPattern {
     text: String,
     negated: bool,
     anchor: Anchor,
-    /// As allow rules and conditions read it.
-    narrow: Box<Gitignore>,
-    /// As deny and ask rules read it.
-    wide: Box<Gitignore>,
+    globs: Arc<Globs>,
+}
+
+/// The pattern in its two readings.
+struct Globs {
+    /// For allow rules and conditions.
+    narrow: Gitignore,
+    /// For deny and ask rules.
+    wide: Gitignore,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,12 +96,15 @@ impl PathPattern {
         } else {
             line.clone()
         };
+        let globs = Globs {
+            narrow: compile(&narrowed(line))?,
+            wide: compile(&wide)?,
+        };
         Ok(Self {
             text: text.to_owned(),
             negated,
             anchor,
-            narrow: compile(&narrowed(line))?,
-            wide: compile(&wide)?,
+            globs: Arc::new(globs),
         })
     }
 
@@ -129,11 +138,8 @@ impl PathPattern {
         let Some(rest) = place::below(path, &root) else {
             return Cover::None;
         };
-        let globs = if reading.restricts() {
-            &self.wide
-        } else {
-            &self.narrow
-        };
+        let Globs { narrow, wide } = self.globs.as_ref();
+        let globs = if reading.restricts() { wide } else { narrow };
         let folders = rest
             .match_indices('/')
             .filter_map(|(slash, _)| rest.get(..slash));
@@ -185,7 +191,7 @@ fn narrowed(line: String) -> String {
     }
 }
 
-fn compile(line: &str) -> Result<Box<Gitignore>, Problem> {
+fn compile(line: &str) -> Result<Gitignore, Problem> {
     // Behind an anchor of ours neither `#` nor `!` has gitignore's meaning.
     let line = if line.starts_with(['#', '!']) {
         format!("\\{line}")
@@ -195,7 +201,7 @@ fn compile(line: &str) -> Result<Box<Gitignore>, Problem> {
     let glob = |e: ignore::Error| Problem::Glob(e.to_string());
     let mut builder = GitignoreBuilder::new("");
     builder.add_line(None, &line).map_err(glob)?;
-    builder.build().map(Box::new).map_err(glob)
+    builder.build().map_err(glob)
 }
 
 /// Why a path rule on this tool is never looked at outside conditions (documented).

@@ -1,5 +1,7 @@
 //! What holds for every rule and every call.
 
+#![expect(clippy::panic, reason = "a table that is wrong should say where")]
+
 use std::path::Path;
 
 use proptest::prelude::*;
@@ -218,13 +220,7 @@ proptest! {
 /// Nesting is limited by the length of a command, not by the stack of the thread that reads it.
 #[test]
 fn deep_nesting_needs_no_stack() {
-    let nested = [
-        ("$(", ")"),
-        ("(", ")"),
-        ("{ ", "; }"),
-        ("if a; then ", "; fi"),
-        ("\"$(", ")\""),
-    ];
+    let nested = [("$(", ")"), ("{ ", "; }"), ("if a; then ", "; fi")];
     for (open, close) in nested {
         let depth = 9_900 / (open.len() + close.len());
         let command = format!("echo {}rm x{}", open.repeat(depth), close.repeat(depth));

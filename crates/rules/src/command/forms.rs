@@ -81,11 +81,19 @@ pub(crate) fn harmless(simple: &Simple) -> bool {
 
 /// What the command really runs, all wrappers off, for rules on the program itself.
 pub(crate) fn innermost(simple: &Simple) -> &[Word] {
-    let mut words = simple.words.as_slice();
-    while let Some(inner) = unwrap(words, Reading::Deny) {
-        words = inner;
-    }
-    words
+    layers(simple).last().unwrap_or_default()
+}
+
+/// Whether the program, or one that starts it, is known only when it runs.
+pub(crate) fn program_unknown(simple: &Simple) -> bool {
+    layers(simple).any(|words| words.first().is_some_and(Word::has_hole))
+}
+
+/// The command, then what its wrapper starts, and so on.
+fn layers(simple: &Simple) -> impl Iterator<Item = &[Word]> {
+    std::iter::successors(Some(simple.words.as_slice()), |words| {
+        unwrap(words, Reading::Deny)
+    })
 }
 
 /// The files that the command names, if it is one that is known to read or write files.
@@ -142,6 +150,9 @@ fn name(words: &[Word]) -> String {
 /// The command that a wrapper starts; `None` when the first word is no wrapper (documented set).
 fn unwrap(words: &[Word], reading: Reading) -> Option<&[Word]> {
     let (first, rest) = words.split_first()?;
+    if reading.restricts() && first.may_vanish() {
+        return (!rest.is_empty()).then_some(rest);
+    }
     let wrapper = first.literal()?;
     if reading == Reading::Condition && wrapper != "xargs" {
         return None;
