@@ -136,8 +136,8 @@ struct Run {
 }
 
 impl Run {
-    /// Sees it to its end; durations are the caller's to fill in.
-    /// `late` is why it must be ended at once.
+    /// Sees it to its end; durations are the caller's to fill in. `late` is why it must be ended
+    /// at once.
     async fn finish<C>(mut self, cut: Pin<&mut C>, late: Option<Exit>, shared: &Shared) -> Finished
     where
         C: Future<Output = Exit>,
