@@ -3,6 +3,7 @@
 use seamline_rules::{Condition, Problem, Rule};
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table, one row per mistake")]
 fn a_text_that_is_no_rule_is_refused_at_the_right_column() {
     let no_specifier = |tool: &str| Problem::NoSpecifier {
         tool: tool.to_owned(),
