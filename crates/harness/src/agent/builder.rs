@@ -32,7 +32,7 @@ pub struct AgentBuilder {
 }
 
 impl AgentBuilder {
-    /// How many calls may overlap. Measured on Claude Code and Codex alike; 1 is one by one.
+    /// How many calls may overlap. Our choice; 1 is one by one.
     const PARALLEL: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9);
 
     pub(super) fn new(model: Arc<dyn Model>, session: Session) -> Self {
