@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use seamline_seams::{Late, Signal};
+use seamline_seams::Late;
 
 use super::event::AgentEvent;
 use super::seams::{SessionEndEvent, SessionStartContribution, SessionStartEvent};
@@ -13,17 +13,16 @@ use crate::session::event::{Event, SessionEnd, SessionStart, SessionTitle, Start
 
 impl Shared {
     /// Takes up the session, once: hears the start contributors under their deadline. What the
-    /// late ones add reaches the model at the next boundary between steps. `false` when this was
-    /// cancelled just now: then nothing of theirs is heard.
-    pub(super) async fn start(self: &Arc<Self>) -> Result<bool, SessionError> {
-        let signal = self.signal.child_token();
+    /// late ones add reaches the model at the next boundary between steps. When this is cancelled,
+    /// nothing of theirs is heard.
+    pub(super) async fn start(self: &Arc<Self>) -> Result<(), SessionError> {
         self.started
-            .get_or_try_init(|| self.take_up(signal.clone()))
-            .await?;
-        Ok(!signal.is_cancelled())
+            .get_or_try_init(|| self.take_up())
+            .await
+            .map(|_| ())
     }
 
-    async fn take_up(self: &Arc<Self>, signal: Signal) -> Result<(), SessionError> {
+    async fn take_up(self: &Arc<Self>) -> Result<(), SessionError> {
         let facts = self.facts();
         let known = |event: &Event| matches!(event, Event::SessionStart(_));
         let resumed = self
@@ -38,6 +37,7 @@ impl Shared {
         };
         let (cwd, model) = (facts.cwd.clone(), facts.model.clone());
         self.session.append(SessionStart { source, cwd, model })?;
+        let signal = self.turns.child_token();
         self.state().starting = Some(signal.clone());
         let event = SessionStartEvent {
             facts: Arc::clone(&facts),

@@ -119,7 +119,7 @@ impl Agent {
     pub async fn close(mut self, reason: impl Into<String>) -> Result<(), SessionError> {
         let shared = Arc::clone(&self.handle.0);
         shared.inbox.close();
-        self.handle.cancel(Pending::Drop);
+        shared.turns.cancel();
         if let Some(driver) = self.driver.take() {
             // A driver that panicked has nothing left to wait for.
             let _ = driver.await;
@@ -150,7 +150,7 @@ impl AgentHandle {
     /// Takes up the session without sending anything: `agent.session_start` is heard now instead
     /// of before the first turn. Does nothing the second time.
     pub async fn start(&self) -> Result<(), SessionError> {
-        self.0.start().await.map(|_| ())
+        self.0.start().await
     }
 
     /// Sends a prompt of the user. It gets a turn of its own, after those sent before. The
@@ -206,11 +206,9 @@ impl AgentHandle {
         if pending == Pending::Drop {
             self.0.inbox.clear();
         }
-        let state = self.0.state();
-        let turn = state.turn.as_ref().map(|(_, signal)| signal);
-        let under_way = [turn, state.starting.as_ref()].map(Option::<&_>::cloned);
-        drop(state);
-        under_way.iter().flatten().for_each(Signal::cancel);
+        self.0.inbox.cancel();
+        let starting = self.0.state().starting.clone();
+        starting.iter().for_each(Signal::cancel);
     }
 
     /// Where the session stands now.
@@ -286,8 +284,8 @@ impl std::fmt::Debug for Agent {
 
 /// Works through the inbox until it closes.
 async fn drive(shared: Arc<Shared>) {
-    while let Some(Queued { work, reply }) = shared.inbox.next().await {
-        let outcome = turn::run(&shared, work).await;
+    while let Some((Queued { work, reply }, signal)) = shared.inbox.next(&shared.turns).await {
+        let outcome = turn::run(&shared, work, signal).await;
         Queued::answer(reply, outcome);
     }
 }

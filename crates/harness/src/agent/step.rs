@@ -49,7 +49,7 @@ impl Turn<'_> {
             step: self.step,
         };
         self.shared.session.append(StepStart(at))?;
-        if let Some((turn, _)) = &mut self.shared.state().turn {
+        if let Some(turn) = &mut self.shared.state().turn {
             turn.step = self.step;
         }
         Ok(at)

@@ -65,10 +65,10 @@ pub(super) struct Turn<'a> {
 }
 
 /// Runs one turn. Whatever happens, the turn is closed and there is an outcome.
-pub(super) async fn run(shared: &Arc<Shared>, work: Work) -> TurnOutcome {
+pub(super) async fn run(shared: &Arc<Shared>, work: Work, signal: Signal) -> TurnOutcome {
     let opened = match shared.start().await {
-        Ok(true) => Turn::open(shared, &work),
-        Ok(false) => return TurnOutcome::dropped(),
+        Ok(()) if signal.is_cancelled() => return TurnOutcome::dropped(),
+        Ok(()) => Turn::open(shared, &work, signal),
         Err(error) => Err(error),
     };
     let mut turn = match opened {
@@ -107,7 +107,7 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
 }
 
 impl<'a> Turn<'a> {
-    fn open(shared: &'a Shared, work: &Work) -> Result<Self, SessionError> {
+    fn open(shared: &'a Shared, work: &Work, signal: Signal) -> Result<Self, SessionError> {
         let number = shared.session.relations(|relations| relations.last_turn()) + 1;
         let id = Uuid::new_v4();
         let trigger = match work {
@@ -119,15 +119,11 @@ impl<'a> Turn<'a> {
             id,
             trigger,
         })?;
-        let signal = shared.signal.child_token();
-        shared.state().turn = Some((
-            TurnFacts {
-                number,
-                id,
-                step: 0,
-            },
-            signal.clone(),
-        ));
+        shared.state().turn = Some(TurnFacts {
+            number,
+            id,
+            step: 0,
+        });
         shared.notify(&AgentEvent::TurnStarted { turn: number, id });
         Ok(Self {
             shared,
