@@ -1,19 +1,4 @@
 //! `Read(src/**)`, `Edit(~/.ssh/**)`: path rules.
-//!
-//! A pattern is written as in `.gitignore`, behind one of our anchors:
-//!
-//! | written | starts at |
-//! |---|---|
-//! | `//p` | the file system's root |
-//! | `~/p` | the home folder |
-//! | `/p` | the base of the file that states the rule |
-//! | `p`, `./p` | the current directory |
-//!
-//! A pattern without a slash covers that name at any depth below its start, `*` stays within one
-//! part of a path, `**` crosses parts, and what covers a folder covers everything in it.
-//!
-//! `name/**` with a single plain name is the one shape that reads differently: `<cwd>/name` only
-//! in allow rules and conditions, a `name` at any depth in deny and ask rules (documented).
 
 use std::fmt;
 use std::sync::Arc;
@@ -29,6 +14,22 @@ use crate::rule::{Rule, Specifier};
 use crate::tool;
 
 /// A path pattern, compiled.
+///
+/// A pattern is written as in `.gitignore`, behind one of our anchors:
+///
+/// | written | starts at |
+/// |---|---|
+/// | `//p` | the file system's root |
+/// | `~/p` | the home folder |
+/// | `/p` | the base of the file that states the rule |
+/// | `p`, `./p` | the current directory |
+///
+/// A pattern without a slash covers that name at any depth below its start, `*` stays within one
+/// part of a path, `**` crosses parts, and what covers a folder covers everything in it. `{a,b}` is
+/// either of them (our choice; to gitignore braces are plain).
+///
+/// `name/**` with a single plain name is the one shape that reads differently: `<cwd>/name` only
+/// in allow rules and conditions, a `name` at any depth in deny and ask rules (documented).
 #[derive(Clone)]
 pub struct PathPattern {
     text: String,

@@ -3,7 +3,7 @@
 //! The parser serves editors: it is lenient, and here and there it takes for one word, or for a
 //! comment, or for the text of a here-document, what bash would run. Each such place that was
 //! found (by running generated commands in bash and comparing) is looked for here; a command with
-//! one is unreadable, which no allow rule covers and every deny rule does.
+//! one is unreadable: no allow rule on commands covers it, and every deny rule does.
 
 use tree_sitter::Node;
 
@@ -85,10 +85,8 @@ fn on_one_line(node: Node<'_>, source: &str) -> Option<&'static str> {
     let mut cursor = node.walk();
     let mut before: Option<Node<'_>> = None;
     for child in node.children(&mut cursor) {
-        let gap = slice(
-            source,
-            before.map_or(child.start_byte(), |b| b.end_byte())..child.start_byte(),
-        );
+        let end = before.map_or(child.start_byte(), |b| b.end_byte());
+        let gap = slice(source, end..child.start_byte());
         let left = gap.replace("\\\n", "");
         if left.contains('\n') || (left.is_empty() && !gap.is_empty()) {
             return Some(BROKEN_LINE);
@@ -134,24 +132,11 @@ fn hidden(text: &str) -> Option<&'static str> {
 
 /// The text of a here-document whose delimiter is not quoted has substitutions in it; the parser
 /// does not see backticks there.
-fn here_text(node: Node<'_>, source: &str) -> Option<&'static str> {
-    let mut cursor = node.walk();
-    let start = node
-        .children(&mut cursor)
-        .find(|c| c.kind() == "heredoc_start")?;
-    if slice(source, start.byte_range()).contains(['\'', '"', '\\']) {
-        return None;
-    }
-    let mut cursor = node.walk();
-    let body = node
-        .children(&mut cursor)
-        .find(|c| c.kind() == "heredoc_body")?;
+fn here_text(body: Node<'_>, source: &str) -> Option<&'static str> {
     let mut at = body.start_byte();
     let mut cursor = body.walk();
-    for part in body
-        .named_children(&mut cursor)
-        .filter(|c| c.kind() != "heredoc_content")
-    {
+    let parts = body.named_children(&mut cursor);
+    for part in parts.filter(|c| c.kind() != "heredoc_content") {
         if let Some(doubt) = hidden(slice(source, at..part.start_byte())) {
             return Some(doubt);
         }
@@ -177,27 +162,22 @@ fn here_document(node: Node<'_>, source: &str) -> Option<&'static str> {
     let (Some(start), Some(end)) = (part("heredoc_start"), part("heredoc_end")) else {
         return UNCERTAIN;
     };
-    let delimiter = slice(source, start.byte_range()).replace(['\'', '"', '\\'], "");
-    let indented = slice(source, node.byte_range()).starts_with("<<-");
+    const QUOTES: [char; 3] = ['\'', '"', '\\'];
+    let written = slice(source, start.byte_range());
+    let delimiter = written.replace(QUOTES, "");
+    let tabs = slice(source, node.byte_range()).starts_with("<<-");
     let mut at = start.end_byte();
-    for (index, line) in slice(source, at..source.len())
-        .split_inclusive('\n')
-        .enumerate()
-    {
+    let lines = slice(source, at..source.len()).split_inclusive('\n');
+    for (index, line) in lines.enumerate() {
         let whole = line.strip_suffix('\n').unwrap_or(line);
-        let trimmed = if indented {
-            whole.trim_start_matches('\t')
-        } else {
-            whole
-        };
+        let trimmed = whole.trim_start_matches(|c| tabs && c == '\t');
         if index > 0 && trimmed == delimiter {
             let broken = slice(source, 0..at).ends_with("\\\n");
-            let found = at + whole.len() == end.end_byte() && !broken;
-            return if found {
-                here_text(node, source)
-            } else {
-                UNCERTAIN
-            };
+            if broken || at + whole.len() != end.end_byte() {
+                return UNCERTAIN;
+            }
+            let body = part("heredoc_body").filter(|_| !written.contains(QUOTES));
+            return body.and_then(|body| here_text(body, source));
         }
         at += line.len();
     }
