@@ -52,6 +52,15 @@ const TOOL_DECISION: &[Field] = &[
     field("updatedInput", Kind::Object),
     field("additionalContext", Kind::Text),
 ];
+/// A skill's command gets no context: nothing is added to the skill's text (measured).
+const SKILL_DECISION: &[Field] = &[
+    field(
+        "permissionDecision",
+        Kind::OneOf(&["allow", "deny", "ask", "defer"]),
+    ),
+    field("permissionDecisionReason", Kind::Text),
+    field("updatedInput", Kind::Object),
+];
 const ELICITED: &[Field] = &[
     field("action", Kind::OneOf(&["accept", "decline", "cancel"])),
     field("content", Kind::Object),
@@ -844,7 +853,7 @@ pub static CLAUDE: Dialect = Dialect {
             subject: Subject::Tool,
             types: ALL,
             halting: Halting::EndsRun,
-            specific: Some(TOOL_DECISION),
+            specific: Some(SKILL_DECISION),
             conditions: true,
             keys: &[
                 "session_id",
