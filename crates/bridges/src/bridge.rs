@@ -8,6 +8,7 @@ use seamline_hooks::outcome::HaltRequest;
 use seamline_hooks::{DialectId, Engine, HandlerKey, Outcome};
 use seamline_seams::{Context, Halt, Name, Notice, Riders, Scope, Source, Token, When};
 
+use crate::approval::Asking;
 use crate::record::Witness;
 use crate::tools::Remembered;
 
@@ -48,6 +49,7 @@ pub struct Bridge {
     pub(crate) memory: Mutex<HashMap<Token, Remembered>>,
     /// Codex's SessionStart `continue: false`, answered at the first prompt.
     pub(crate) refused_start: Mutex<Option<HaltRequest>>,
+    pub(crate) asking: Asking,
     witness: Arc<dyn Witness>,
     agent: OnceLock<AgentHandle>,
 }
@@ -68,6 +70,7 @@ impl Bridge {
             elder,
             memory: Mutex::default(),
             refused_start: Mutex::default(),
+            asking: Asking::default(),
             witness,
             agent: OnceLock::new(),
         })

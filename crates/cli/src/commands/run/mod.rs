@@ -139,7 +139,7 @@ async fn play(
             return Err(CliError::Internal { message });
         }
     }
-    approve::register(&root, agent.tool_seams(), args.json);
+    approve::register(&root, agent.tool_seams(), &bridges, args.json);
     let outcome = turn(&agent, &args.prompt).await;
     let log = agent.session().path().map(PathBuf::from);
     let closed = agent.close("end of the run").await;
