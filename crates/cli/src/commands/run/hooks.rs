@@ -65,10 +65,10 @@ impl Hooks {
             }
         }
         check_broken(args, &places, &wanted)?;
-        agree(args, &places, &wanted, &mut store)?;
+        let agreed = agree(args, &places, &wanted, &mut store)?;
         let mut in_force = Vec::new();
         for setup in wanted {
-            let (ready, left_out) = ready(setup, &places, scratch, args.trust_project_hooks);
+            let (ready, left_out) = ready(setup, &places, scratch, agreed);
             if left_out {
                 off.push("`env` of the project is left out, since it is not trusted".to_owned());
             }
@@ -131,6 +131,11 @@ impl Hooks {
         options
     }
 
+    /// Who starts and ends the processes of hooks.
+    pub(super) fn supervisor(&self) -> Arc<Supervisor> {
+        Arc::clone(&self.supervisor)
+    }
+
     /// Ends what hooks left behind, and says so.
     pub(super) async fn sweep(&self, screen: &Screen) {
         let swept = self.supervisor.shutdown().await;
@@ -183,13 +188,13 @@ fn check_broken(args: &RunArgs, places: &Places, setups: &[Setup]) -> Result<(),
     Ok(())
 }
 
-/// Project hooks run only when somebody agreed to them.
+/// Project hooks run only when somebody agreed to them. Says whether that was now, to all of them.
 fn agree(
     args: &RunArgs,
     places: &Places,
     setups: &[Setup],
     store: &mut TrustStore,
-) -> Result<(), CliError> {
+) -> Result<bool, CliError> {
     let pending: Vec<(&Setup, &Handler)> = setups
         .iter()
         .flat_map(|setup| {
@@ -202,7 +207,7 @@ fn agree(
         .filter(|(setup, handler)| handler.disabled.is_none() && !setup.trust_of(handler).runs())
         .collect();
     if pending.is_empty() || args.trust_project_hooks {
-        return Ok(());
+        return Ok(args.trust_project_hooks);
     }
     let lines: Vec<String> = pending
         .iter()
@@ -226,7 +231,7 @@ fn agree(
             .map(|(_, handler)| *handler);
         store.trust(of_setup, &setup.loaded)?;
     }
-    Ok(())
+    Ok(true)
 }
 
 /// A configuration with the trust of its handlers.
