@@ -12,9 +12,7 @@ use crate::error::CliError;
 const OPEN_FILES: u64 = 10_240;
 
 /// Runs a command to its end. What waits for the keyboard then is left waiting.
-pub(crate) fn block_on<T>(
-    work: impl Future<Output = Result<T, CliError>>,
-) -> Result<T, CliError> {
+pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
     raise_open_files();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

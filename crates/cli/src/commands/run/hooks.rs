@@ -37,6 +37,12 @@ impl Hooks {
         places: &Places,
         scratch: Option<&Scratch>,
     ) -> Result<Self, CliError> {
+        if let (Which::None, Some(file)) = (args.hooks, &args.hooks_config) {
+            let file = file.display();
+            return Err(CliError::usage(format!(
+                "--hooks none and --hooks-config {file} contradict each other"
+            )));
+        }
         let selection = Selection {
             dialect: None,
             hooks_config: args.hooks_config.clone(),
@@ -63,6 +69,12 @@ impl Hooks {
                     word(args.hooks),
                 ));
             }
+        }
+        if let Some(file) = &args.hooks_config {
+            let file = file.display();
+            off.push(format!(
+                "your own and the project's hook files are not read (--hooks-config {file})"
+            ));
         }
         check_broken(args, &places, &wanted)?;
         let agreed = agree(args, &places, &wanted, &mut store)?;
