@@ -57,17 +57,8 @@ impl Hooks {
                 if setup.loaded.any_file() {
                     wanted.push(setup);
                 }
-            } else if named.is_none() && !setup.loaded.handlers.is_empty() {
-                off.push(format!(
-                    "{} of {dialect} {} off (--hooks {})",
-                    count(setup.loaded.handlers.len(), "hook", ""),
-                    if setup.loaded.handlers.len() == 1 {
-                        "is"
-                    } else {
-                        "are"
-                    },
-                    word(args.hooks),
-                ));
+            } else if named.is_none() {
+                off.extend(is_off(&setup, args.hooks));
             }
         }
         if let Some(file) = &args.hooks_config {
@@ -143,11 +134,6 @@ impl Hooks {
         options
     }
 
-    /// Who starts and ends the processes of hooks.
-    pub(super) fn supervisor(&self) -> Arc<Supervisor> {
-        Arc::clone(&self.supervisor)
-    }
-
     /// Ends what hooks left behind, and says so.
     pub(super) async fn sweep(&self, screen: &Screen) {
         let swept = self.supervisor.shutdown().await;
@@ -160,6 +146,14 @@ impl Hooks {
             screen.note(&format!("ended {what}"));
         }
     }
+}
+
+/// What to say about a protocol that `--hooks` leaves out, if it has hooks.
+fn is_off(setup: &Setup, which: Which) -> Option<String> {
+    let hooks = setup.loaded.handlers.len();
+    let are = if hooks == 1 { "is" } else { "are" };
+    let (count, dialect) = (count(hooks, "hook", ""), setup.loaded.dialect);
+    (hooks > 0).then(|| format!("{count} of {dialect} {are} off (--hooks {})", word(which)))
 }
 
 fn in_force(which: Which, named: Option<DialectId>, dialect: DialectId) -> bool {

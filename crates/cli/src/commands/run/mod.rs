@@ -19,7 +19,6 @@ use seamline_harness::permission::Mode;
 use seamline_harness::session::event::TurnEndReason;
 use seamline_harness::session::{Place, Session};
 use seamline_harness::tools::{ToolSeams, builtin};
-use seamline_hooks::runner::Supervisor;
 use seamline_seams::{Fault, FaultLog, Scope};
 
 use self::debug::DebugFolder;
@@ -110,19 +109,22 @@ async fn play(
     let played = perform(args, places, &chosen, &hooks, &screen).await;
     // However it went: nothing that a hook started outlives the run.
     hooks.sweep(&screen).await;
-    let played = played?;
+    let Some(played) = played? else {
+        return Ok(exit::INTERRUPTED);
+    };
     screen.end(&played.outcome, played.log.as_deref(), &played.faults);
     played.closed?;
     Ok(exit_code(&played.outcome))
 }
 
+/// Plays the turn; `None` when a second request to end cut it short.
 async fn perform(
     args: &RunArgs,
     places: &Places,
     chosen: &Chosen,
     hooks: &Hooks,
     screen: &Arc<Screen>,
-) -> Result<Played, CliError> {
+) -> Result<Option<Played>, CliError> {
     let mut witnesses: Vec<Arc<dyn Witness>> = vec![Arc::clone(screen) as Arc<dyn Witness>];
     if let Some(folder) = &args.debug_hooks {
         witnesses.push(Arc::new(DebugFolder::create(folder)?));
@@ -140,19 +142,23 @@ async fn perform(
         }
     }
     approve::register(&root, agent.tool_seams(), args.json);
-    let interrupts = Interrupts::listen()?;
-    let watch = tokio::spawn(watch(interrupts, agent.handle(), hooks.supervisor()));
-    let outcome = agent.send(args.prompt.as_str()).await;
-    let log = agent.session().path().map(PathBuf::from);
-    let closed = agent.close("end of the run").await.map_err(internal);
-    root.dispose().await;
-    watch.abort();
-    Ok(Played {
-        outcome,
-        log,
-        faults: faults.take(),
-        closed,
-    })
+    let asked_twice = asked_twice(Interrupts::listen()?, agent.handle());
+    let turn = async {
+        let outcome = agent.send(args.prompt.as_str()).await;
+        let log = agent.session().path().map(PathBuf::from);
+        let closed = agent.close("end of the run").await.map_err(internal);
+        root.dispose().await;
+        Played {
+            outcome,
+            log,
+            faults: faults.take(),
+            closed,
+        }
+    };
+    tokio::select! {
+        played = turn => Ok(Some(played)),
+        () = asked_twice => Ok(None),
+    }
 }
 
 fn agent(
@@ -190,13 +196,11 @@ fn session(
     Session::create(&Place::new(&places.state, project)).map_err(internal)
 }
 
-/// The first request to end cancels the turn; the second ends what hooks still do, and the process.
-async fn watch(mut interrupts: Interrupts, agent: AgentHandle, supervisor: Arc<Supervisor>) {
+/// The first request to end cancels the turn; returns at the second, which waits for nothing.
+async fn asked_twice(mut interrupts: Interrupts, agent: AgentHandle) {
     interrupts.next().await;
     agent.cancel(Pending::Drop);
     interrupts.next().await;
-    supervisor.shutdown().await;
-    std::process::exit(exit::INTERRUPTED.into());
 }
 
 fn exit_code(outcome: &TurnOutcome) -> u8 {

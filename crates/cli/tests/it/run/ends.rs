@@ -182,3 +182,42 @@ fn a_debug_folder_that_cannot_be_made_is_named() {
     assert!(said.stderr.contains("file/below"), "{said:#?}");
     assert!(logs(&world.state()).is_empty(), "nothing was begun");
 }
+
+/// The first request finds the turn over and changes nothing, so there is no telling when it has
+/// been heard: requests are sent until the run ends.
+#[test]
+fn asking_again_ends_a_session_end_hook_that_goes_on_and_the_copy_of_the_project() {
+    let world = World::new();
+    let own = hooks(&[(
+        "SessionEnd",
+        "trap '' TERM; echo $$ > ../pid; while :; do sleep 1; done",
+    )]);
+    world.write_home(".claude/settings.json", &own.to_string());
+    world.write("below/a.py", "x = 1\n");
+    let folder = world.project();
+    let mut command = world
+        .seamline()
+        .args(["run", "--model", "rehearsal", "Go on."])
+        .env("TMPDIR", &folder)
+        .0;
+    command.current_dir(folder.join("below"));
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let find = |name: &str| {
+        let copies = fs::read_dir(&folder).unwrap().flatten();
+        copies
+            .filter_map(|copy| fs::read_to_string(copy.path().join(name)).ok())
+            .find(|text| !text.is_empty())
+    };
+    let hook: u32 = wait_for(|| find("pid")?.trim().parse().ok());
+    let code = wait_for(|| {
+        signal(child.id(), "-TERM");
+        child.try_wait().unwrap()
+    });
+    assert_eq!(code.code(), Some(130));
+    wait_for(|| (!signal(hook, "-0")).then_some(()));
+    assert!(find("pid").is_none(), "the copy is gone");
+}
