@@ -8,7 +8,7 @@
 //!
 //! *Its turn*: hooks of one event start at once and finish as they please, but many outcomes
 //! depend on who finished first. When the round being played has an order, a recorder waits until
-//! the processes of those before it are gone, for at most [`PATIENCE`].
+//! the processes of those before it are gone, for at most `PATIENCE`.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};

@@ -2,7 +2,7 @@
 //!
 //! * Texts that come from a hook are compared character for character. Texts of the client's own
 //!   (failures, warnings) are compared by their kind: there must be one, the wording is ours.
-//!   A text is a hook's own when a hook of the case put it out, see [`words`].
+//!   A text is a hook's own when a hook of the case put it out, see `words`.
 //! * Hooks of one round start at once, so a round is compared as a set.
 //! * What a level cannot see is not compared.
 
