@@ -106,7 +106,13 @@ impl Bridge {
             let told = bridge.tell_background(&agent);
             tokio::select! {
                 () = told => {}
-                () = signal.cancelled() => bridge.engine.dispose().await,
+                () = signal.cancelled() => {
+                    bridge.engine.dispose().await;
+                    let turn = agent.facts().turn.map(|turn| turn.number);
+                    for ended in bridge.engine.take_background() {
+                        bridge.record_result(turn, &ended.run);
+                    }
+                }
             }
         });
         true
