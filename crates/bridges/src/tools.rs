@@ -18,7 +18,7 @@ use seamline_seams::{BoxError, Next, Notice, Reply, Riders, Scope, Source};
 
 use crate::bridge::Bridge;
 use crate::fallback;
-use crate::fire::payload_of;
+use crate::fire::{cut_short, payload_of};
 use crate::vocabulary::{Spoken, hear, response, speak, succeeded};
 
 /// What PreToolUse said about a call, until *pre* asks.
@@ -61,6 +61,9 @@ impl Bridge {
             return Ok(next.run().await?);
         }
         let fired = self.fire_pre(&proposal).await;
+        if let Some(why) = cut_short("PreToolUse", &fired, proposal.signal()) {
+            return Err(why.into());
+        }
         let mut decision = self.decision(&fired.outcome);
         let rewrite = fired.outcome.input.as_ref().map(|input| {
             let heard = hear(
