@@ -57,6 +57,10 @@ impl Bridge {
             return Ok(reply(block, riders, Riders::default()));
         }
         let (inner, inner_riders) = next.run().await?.riders();
+        if matches!(inner, PromptDecision::Block { .. }) {
+            // What goes with a prompt stays out with it.
+            riders.contexts.clear();
+        }
         Ok(reply(inner, riders, inner_riders))
     }
 
