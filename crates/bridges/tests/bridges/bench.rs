@@ -49,7 +49,9 @@ pub(crate) struct Running {
 
 /// Every firing that was witnessed, in order.
 #[derive(Clone, Default)]
-pub(crate) struct Fires(Arc<Mutex<Vec<(&'static str, Payload, Fired)>>>);
+pub(crate) struct Fires(Arc<Mutex<Vec<Fire>>>);
+
+type Fire = (&'static str, Payload, Fired);
 
 impl Witness for Fires {
     fn fired(&self, event: &'static str, payload: &Payload, fired: &Fired) {
@@ -104,12 +106,6 @@ impl Bench {
     /// A model that calls Bash once and then says something.
     pub(crate) fn shell(command: &str) -> Self {
         Self::new([bash(command), Play::text("Done.")])
-    }
-
-    /// A further script, played from a prompt with `@@name` on.
-    pub(crate) fn script(mut self, name: &str, turns: impl IntoIterator<Item = Play>) -> Self {
-        self.scripts = self.scripts.with(name, turns);
-        self
     }
 
     /// One more hook: `handler` is a command or a whole handler object.
