@@ -63,7 +63,8 @@ impl Bridge {
         signal: &Signal,
         build: Build<'_>,
     ) -> Vec<(String, HandlerKey)> {
-        let Some(elder) = self.elder.as_ref().filter(|elder| elder.listens(event)) else {
+        let elder = self.elder.as_ref();
+        let Some(elder) = elder.filter(|elder| elder.is_at_work() && elder.listens(event)) else {
             return Vec::new();
         };
         let Some(payload) = build(elder.dialect()) else {
