@@ -41,6 +41,8 @@ pub(crate) struct Bench {
 pub(crate) struct Running {
     pub(crate) agent: Agent,
     pub(crate) scope: Scope,
+    /// Of each bridge alone.
+    pub(crate) scopes: BTreeMap<DialectId, Scope>,
     pub(crate) model: Recorder<Scripted>,
     pub(crate) session: Session,
     pub(crate) fired: Fires,
@@ -167,6 +169,7 @@ impl Bench {
             .build();
         let scope = Scope::root("test");
         let fired = Fires::default();
+        let mut scopes = BTreeMap::new();
         let mut elder: Option<Arc<Bridge>> = None;
         for (dialect, hooks) in &self.hooks {
             let engine = Arc::new(engine(*dialect, hooks, &home, &project));
@@ -174,12 +177,15 @@ impl Bench {
             options.stop_cap = self.stop_cap.unwrap_or(options.stop_cap);
             let witness: Arc<dyn Witness> = Arc::new(fired.clone());
             let bridge = Bridge::new(engine, options, elder.clone(), witness);
-            assert!(bridge.register(&scope, &agent.handle()));
+            let own = scope.child(dialect.as_str());
+            assert!(bridge.register(&own, &agent.handle()));
+            scopes.insert(*dialect, own);
             elder = Some(bridge);
         }
         Running {
             agent,
             scope,
+            scopes,
             model,
             session,
             fired,

@@ -4,6 +4,7 @@ use seamline_harness::agent::Pending;
 use seamline_harness::model::scripted::Play;
 use seamline_hooks::DialectId::{self, Claude};
 use serde_json::json;
+use tokio::task::JoinSet;
 
 use crate::bench::{Bench, answers, bash, ending, soon, until};
 
@@ -27,32 +28,38 @@ async fn disposing_ends_a_sleeping_hook_and_its_group_and_nothing_is_called_afte
         "PostToolUse",
         "Stop",
     ];
+    let mut all = JoinSet::new();
     for dialect in DialectId::ALL {
         for event in events {
-            let running = Bench::shell("echo hi").on(dialect, event, SLEEPS).start();
-            let turn = running.agent.send("go");
-            until(|| running.text("pid").ends_with('\n')).await;
-            let pid = running.text("pid");
-            assert!(group_lives(&pid));
-            soon(running.scope.dispose()).await;
-            until(|| !group_lives(&pid)).await;
-            soon(turn).await;
-            assert!(!running.exists("late"), "{dialect} {event}");
-            let kinds: Vec<_> = running
-                .hook_events()
-                .into_iter()
-                .map(|(kind, ..)| kind)
-                .collect();
-            assert_eq!(kinds, ["hook/invoked", "hook/result"], "{dialect} {event}");
-            std::fs::remove_file(running.path("pid")).unwrap();
-            soon(running.agent.send("again")).await;
-            assert!(
-                !running.exists("pid"),
-                "{dialect} {event}: called after dispose"
-            );
-            running.end().await;
+            all.spawn(disposed_while_it_sleeps(dialect, event));
         }
     }
+    all.join_all().await;
+}
+
+async fn disposed_while_it_sleeps(dialect: DialectId, event: &'static str) {
+    let running = Bench::shell("echo hi").on(dialect, event, SLEEPS).start();
+    let turn = running.agent.send("go");
+    until(|| running.text("pid").ends_with('\n')).await;
+    let pid = running.text("pid");
+    assert!(group_lives(&pid));
+    soon(running.scope.dispose()).await;
+    until(|| !group_lives(&pid)).await;
+    soon(turn).await;
+    assert!(!running.exists("late"), "{dialect} {event}");
+    let kinds: Vec<_> = running
+        .hook_events()
+        .into_iter()
+        .map(|(kind, ..)| kind)
+        .collect();
+    assert_eq!(kinds, ["hook/invoked", "hook/result"], "{dialect} {event}");
+    std::fs::remove_file(running.path("pid")).unwrap();
+    soon(running.agent.send("again")).await;
+    assert!(
+        !running.exists("pid"),
+        "{dialect} {event}: called after dispose"
+    );
+    running.end().await;
 }
 
 /// A gate that was to decide and never could is no yes.
@@ -108,8 +115,8 @@ async fn a_hook_in_background_is_not_awaited_and_its_context_reaches_a_later_ste
     let context = answers("PreToolUse", json!({"additionalContext": "from behind"}));
     let command = format!("until [ -e go ]; do sleep 0.02; done; {context}");
     let handler = json!({"type": "command", "command": command, "async": true});
-    // The second call lasts until the hook's end is in the log.
-    let logged = "grep -q hook/result \"$(find ../state -name log.jsonl)\"";
+    // The second call lasts until the hook's end is in the log (where its own text is too).
+    let logged = "grep -q 'hook/[r]esult' \"$(find ../state -name log.jsonl)\"";
     let wait = bash(&format!("touch go; until {logged}; do sleep 0.02; done"));
     let bench = Bench::new([bash("echo first"), wait, Play::text("Done.")]);
     let (_, running) = bench

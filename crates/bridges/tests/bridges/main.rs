@@ -14,6 +14,7 @@ mod approval;
 mod bench;
 mod ending;
 mod failing;
+mod native;
 mod payload;
 mod prompt;
 mod record;

@@ -4,7 +4,7 @@ use seamline_harness::model::scripted::Play;
 use seamline_hooks::DialectId::{Claude, Codex};
 use serde_json::json;
 
-use crate::bench::{Bench, answers, prints, refuses};
+use crate::bench::{Bench, answers, prints, refuses, soon};
 
 fn rewrites_to(command: &str) -> String {
     let input = json!({ "command": command });
@@ -111,6 +111,21 @@ async fn a_gate_that_claude_passed_over_runs_in_codex_after_a_rewrite() {
         .on(Claude, "PreToolUse", rewrites_to("touch ran"))
         .on(Codex, "PreToolUse", refuses("no"));
     let (_, running) = bench.go().await;
+    assert_eq!(
+        (running.shown().as_str(), running.exists("ran")),
+        ("Error: no", false)
+    );
+    running.end().await;
+}
+
+#[tokio::test]
+async fn a_gate_of_both_runs_in_codex_when_claudes_bridge_is_gone() {
+    let running = Bench::shell("touch ran")
+        .on(Claude, "PreToolUse", refuses("no"))
+        .on(Codex, "PreToolUse", refuses("no"))
+        .start();
+    soon(running.scopes[&Claude].dispose()).await;
+    running.send("go").await;
     assert_eq!(
         (running.shown().as_str(), running.exists("ran")),
         ("Error: no", false)
