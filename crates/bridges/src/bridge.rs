@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use seamline_harness::agent::AgentHandle;
 use seamline_hooks::outcome::HaltRequest;
 use seamline_hooks::{DialectId, Engine, HandlerKey, Outcome};
-use seamline_seams::{Context, Halt, Name, Notice, Riders, Scope, Source, Token, When};
+use seamline_seams::{Context, Halt, Name, Notice, Riders, Scope, Signal, Source, Token, When};
 
 use crate::approval::Asking;
 use crate::record::Witness;
@@ -52,6 +52,8 @@ pub struct Bridge {
     pub(crate) asking: Asking,
     witness: Arc<dyn Witness>,
     agent: OnceLock<AgentHandle>,
+    /// Cancelled when the scope it is registered in is disposed of.
+    disposed: OnceLock<Signal>,
 }
 
 impl Bridge {
@@ -73,6 +75,7 @@ impl Bridge {
             asking: Asking::default(),
             witness,
             agent: OnceLock::new(),
+            disposed: OnceLock::new(),
         })
     }
 
@@ -98,6 +101,7 @@ impl Bridge {
         if self.agent.set(agent.clone()).is_err() {
             return false;
         }
+        let _ = self.disposed.set(scope.signal().clone());
         self.register_tools(scope, agent.tool_seams());
         self.register_approval(scope, agent.tool_seams());
         self.register_session(scope, agent.seams());
@@ -109,7 +113,13 @@ impl Bridge {
             let told = bridge.tell_background(&agent);
             tokio::select! {
                 () = told => {}
-                () = signal.cancelled() => bridge.engine.dispose().await,
+                () = signal.cancelled() => {
+                    bridge.engine.dispose().await;
+                    let turn = agent.facts().turn.map(|turn| turn.number);
+                    for ended in bridge.engine.take_background() {
+                        bridge.record_result(turn, &ended.run);
+                    }
+                }
             }
         });
         true
@@ -151,6 +161,12 @@ impl Bridge {
 
     pub(crate) fn witness(&self) -> &Arc<dyn Witness> {
         &self.witness
+    }
+
+    /// Whether it is registered and not disposed of.
+    pub(crate) fn is_at_work(&self) -> bool {
+        let disposed = self.disposed.get();
+        disposed.is_some_and(|disposed| !disposed.is_cancelled())
     }
 
     pub(crate) fn agent(&self) -> Option<&AgentHandle> {

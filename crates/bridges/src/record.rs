@@ -61,9 +61,14 @@ impl Bridge {
     }
 
     /// A log that cannot be written is reported by the loop itself, at its next own event.
-    fn append(&self, kind: &str, turn: Option<u32>, data: Value) {
-        if let Some(agent) = self.agent() {
-            let _ = agent.log_extension(kind, turn, Json::from(data));
+    ///
+    /// A run in background may end while its turn is being closed: then it belongs to no turn.
+    fn append(&self, kind: &str, turn: Option<u32>, mut data: Value) {
+        let Some(agent) = self.agent() else { return };
+        let logged = agent.log_extension(kind, turn, Json::from(data.clone()));
+        if let (Err(_), Some(_), Some(object)) = (logged, turn, data.as_object_mut()) {
+            object.insert("turn".into(), Value::Null);
+            let _ = agent.log_extension(kind, None, Json::from(data));
         }
     }
 }
