@@ -118,6 +118,7 @@ impl Bridge {
                     let turn = agent.facts().turn.map(|turn| turn.number);
                     for ended in bridge.engine.take_background() {
                         bridge.record_result(turn, &ended.run);
+                        bridge.witness.ended(&ended.run);
                     }
                 }
             }
@@ -134,6 +135,7 @@ impl Bridge {
                 let source = self.source(&ended.run.handler.key);
                 let turn = agent.facts().turn.map(|turn| turn.number);
                 self.record_result(turn, &ended.run);
+                self.witness.ended(&ended.run);
                 for text in ended.contexts {
                     agent.inject(Context {
                         source: source.clone(),

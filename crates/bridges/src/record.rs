@@ -16,6 +16,11 @@ use crate::bridge::Bridge;
 pub trait Witness: Send + Sync {
     /// One event was fired.
     fn fired(&self, event: &'static str, payload: &Payload, fired: &Fired);
+
+    /// A hook in background has ended.
+    fn ended(&self, run: &Run) {
+        let _ = run;
+    }
 }
 
 /// Nobody watches.
@@ -102,6 +107,12 @@ impl Witness for Vec<Arc<dyn Witness>> {
     fn fired(&self, event: &'static str, payload: &Payload, fired: &Fired) {
         for witness in self {
             witness.fired(event, payload, fired);
+        }
+    }
+
+    fn ended(&self, run: &Run) {
+        for witness in self {
+            witness.ended(run);
         }
     }
 }

@@ -90,11 +90,9 @@ impl Bridge {
             None => next.run().await?,
         };
         let (inner, inner_riders) = inner.riders();
-        let decision = match (inner, changed) {
-            (ProposeDecision::Keep, Some((arguments, by))) => {
-                ProposeDecision::Rewrite { arguments, by }
-            }
-            (inner, _) => inner,
+        let decision = match changed {
+            Some((arguments, by)) => inner.after(arguments, by),
+            None => inner,
         };
         // Said here and not at *pre*, which is not asked about a rewrite that does not fit.
         let riders = self.riders(&fired.outcome);

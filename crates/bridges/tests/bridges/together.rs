@@ -224,3 +224,23 @@ async fn each_is_spoken_to_in_its_own_words() {
     assert_eq!(names, ["Write", "apply_patch"]);
     running.end().await;
 }
+
+#[tokio::test]
+async fn both_rewriters_of_a_call_are_in_the_log_first_to_last() {
+    let bench = Bench::shell("touch ran")
+        .on(Claude, "PreToolUse", rewrites_to("echo once"))
+        .on(Codex, "PreToolUse", rewrites_to("echo twice"));
+    let (_, running) = bench.go().await;
+    assert_eq!(running.shown(), "twice");
+    let by: Vec<String> = running.calls()[0]
+        .rewritten_by
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(by.len(), 2, "{by:?}");
+    assert!(
+        by[0].starts_with("hooks-claude") && by[1].starts_with("hooks-codex"),
+        "{by:?}"
+    );
+    running.end().await;
+}

@@ -200,6 +200,10 @@ impl Witness for Screen {
             }
         }
     }
+
+    fn ended(&self, run: &Run) {
+        self.hook(run.handler.event, run);
+    }
 }
 
 /// One word for a run, and the words that explain it.

@@ -78,9 +78,9 @@ impl Deciding<'_> {
             Err(fault) => Some(Verdict::Over(fault.into(), Ending::Faulted)),
             Ok(reply) => match self.take(reply) {
                 ProposeDecision::Keep => None,
-                ProposeDecision::Rewrite { arguments, by } => {
-                    self.rewrite(&arguments, by.into()).err()
-                }
+                ProposeDecision::Rewrite { arguments, by } => self
+                    .rewrite(&arguments, by.into_iter().map(Into::into).collect())
+                    .err(),
             },
         }
     }
@@ -192,7 +192,7 @@ impl Deciding<'_> {
     /// Arguments changed by an approval go past `tools.pre` once more, where only a denial
     /// counts: whoever approved has already said yes, and the rest was heard the first time.
     async fn amended(&mut self, arguments: &Json, by: Source) -> Verdict {
-        if let Err(verdict) = self.rewrite(arguments, by) {
+        if let Err(verdict) = self.rewrite(arguments, vec![by]) {
             return verdict;
         }
         if let Some(outcome) = invalid(&self.proposal) {
@@ -247,9 +247,10 @@ impl Deciding<'_> {
     }
 
     /// Takes over new arguments, or refuses them because they do not fit.
-    fn rewrite(&mut self, arguments: &Json, by: Source) -> Result<(), Verdict> {
+    fn rewrite(&mut self, arguments: &Json, by: Vec<Source>) -> Result<(), Verdict> {
         let rewritten = self.proposal.with_arguments(arguments);
         if let Validity::InvalidArguments(violations) = rewritten.validity() {
+            let by = by.last().cloned().unwrap_or(Source::Harness);
             let reason = format!(
                 "the arguments of tool {:?} as rewritten by {by} do not fit it: {}",
                 self.name(),
@@ -262,7 +263,7 @@ impl Deciding<'_> {
             });
         }
         self.proposal = rewritten;
-        self.rewritten_by.push(by);
+        self.rewritten_by.extend(by);
         Ok(())
     }
 
