@@ -1,15 +1,19 @@
 //! Approval: PermissionRequest.
 //!
-//! The hooks are one voice among those who may answer; the first answer wins, a person's too.
+//! The hooks are one voice among those who may answer; the first answer wins, a person's too. That
+//! is Claude Code's way (measured: its hooks race the person). Codex asks its hooks first and the
+//! person only when they have no answer: a host waits for [`Bridge::approval_settled`].
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use seamline_harness::json::Json;
 use seamline_harness::tools::{ApprovalAnswer, ApprovalQuestion, ToolSeams};
 use seamline_hooks::Outcome;
 use seamline_hooks::outcome::Decision;
 use seamline_hooks::payload::PermissionRequest;
-use seamline_seams::{Scope, Signal};
+use seamline_seams::{Scope, Signal, Token};
+use tokio::sync::Notify;
 
 use crate::bridge::Bridge;
 use crate::fallback;
@@ -37,6 +41,7 @@ impl Bridge {
             return None;
         }
         let proposal = &question.proposal;
+        let _asking = self.asking.begin(proposal.token());
         let facts = proposal.facts();
         let build = |dialect| {
             let spoken = speak(dialect, proposal.name(), proposal.arguments(), &facts.cwd);
@@ -49,6 +54,14 @@ impl Bridge {
         };
         let fired = self.fire("PermissionRequest", facts, &signal, &build).await;
         self.answer(&question, &fired.outcome)
+    }
+
+    /// Returns when the PermissionRequest hooks of this call have ended, if any run. A host that
+    /// lets hooks answer before a person waits for it first.
+    pub async fn approval_settled(&self, call: Token) {
+        // All who may answer are asked at once; the hooks are let in before they are looked for.
+        tokio::task::yield_now().await;
+        self.asking.ended(call).await;
     }
 
     fn answer(&self, question: &ApprovalQuestion, outcome: &Outcome) -> Option<ApprovalAnswer> {
@@ -85,5 +98,46 @@ impl Bridge {
             }
             _ => None,
         }
+    }
+}
+
+/// The calls whose PermissionRequest hooks run at this moment.
+#[derive(Debug, Default)]
+pub(crate) struct Asking {
+    calls: Mutex<HashSet<Token>>,
+    changed: Notify,
+}
+
+/// Ends the asking when it is dropped, also when the hooks are cut short.
+struct Guard<'a>(&'a Asking, Token);
+
+impl Asking {
+    fn begin(&self, call: Token) -> Guard<'_> {
+        self.with(|calls| calls.insert(call));
+        Guard(self, call)
+    }
+
+    async fn ended(&self, call: Token) {
+        loop {
+            let changed = self.changed.notified();
+            tokio::pin!(changed);
+            // From here on no change is missed.
+            changed.as_mut().enable();
+            if !self.with(|calls| calls.contains(&call)) {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    fn with<T>(&self, f: impl FnOnce(&mut HashSet<Token>) -> T) -> T {
+        f(&mut self.calls.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        self.0.with(|calls| calls.remove(&self.1));
+        self.0.changed.notify_waiters();
     }
 }

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use seamline_harness::agent::AgentHandle;
 use seamline_hooks::outcome::HaltRequest;
 use seamline_hooks::{DialectId, Engine, HandlerKey, Outcome};
-use seamline_seams::{Context, Halt, Name, Notice, Riders, Scope, Source, Token, When};
+use seamline_seams::{Context, Halt, Name, Notice, Riders, Scope, Signal, Source, Token, When};
 
+use crate::approval::Asking;
 use crate::record::Witness;
 use crate::tools::Remembered;
 
@@ -48,8 +49,11 @@ pub struct Bridge {
     pub(crate) memory: Mutex<HashMap<Token, Remembered>>,
     /// Codex's SessionStart `continue: false`, answered at the first prompt.
     pub(crate) refused_start: Mutex<Option<HaltRequest>>,
+    pub(crate) asking: Asking,
     witness: Arc<dyn Witness>,
     agent: OnceLock<AgentHandle>,
+    /// Cancelled when the scope it is registered in is disposed of.
+    disposed: OnceLock<Signal>,
 }
 
 impl Bridge {
@@ -68,8 +72,10 @@ impl Bridge {
             elder,
             memory: Mutex::default(),
             refused_start: Mutex::default(),
+            asking: Asking::default(),
             witness,
             agent: OnceLock::new(),
+            disposed: OnceLock::new(),
         })
     }
 
@@ -95,6 +101,7 @@ impl Bridge {
         if self.agent.set(agent.clone()).is_err() {
             return false;
         }
+        let _ = self.disposed.set(scope.signal().clone());
         self.register_tools(scope, agent.tool_seams());
         self.register_approval(scope, agent.tool_seams());
         self.register_session(scope, agent.seams());
@@ -106,7 +113,14 @@ impl Bridge {
             let told = bridge.tell_background(&agent);
             tokio::select! {
                 () = told => {}
-                () = signal.cancelled() => bridge.engine.dispose().await,
+                () = signal.cancelled() => {
+                    bridge.engine.dispose().await;
+                    let turn = agent.facts().turn.map(|turn| turn.number);
+                    for ended in bridge.engine.take_background() {
+                        bridge.record_result(turn, &ended.run);
+                        bridge.witness.ended(&ended.run);
+                    }
+                }
             }
         });
         true
@@ -121,6 +135,7 @@ impl Bridge {
                 let source = self.source(&ended.run.handler.key);
                 let turn = agent.facts().turn.map(|turn| turn.number);
                 self.record_result(turn, &ended.run);
+                self.witness.ended(&ended.run);
                 for text in ended.contexts {
                     agent.inject(Context {
                         source: source.clone(),
@@ -148,6 +163,12 @@ impl Bridge {
 
     pub(crate) fn witness(&self) -> &Arc<dyn Witness> {
         &self.witness
+    }
+
+    /// Whether it is registered and not disposed of.
+    pub(crate) fn is_at_work(&self) -> bool {
+        let disposed = self.disposed.get();
+        disposed.is_some_and(|disposed| !disposed.is_cancelled())
     }
 
     pub(crate) fn agent(&self) -> Option<&AgentHandle> {

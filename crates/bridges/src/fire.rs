@@ -3,10 +3,18 @@
 use seamline_harness::Facts;
 use seamline_hooks::handler::Action;
 use seamline_hooks::payload::{self, Event, Payload, Session};
+use seamline_hooks::runner::Exit;
 use seamline_hooks::{DialectId, Fired, Firing, HandlerKey};
 use seamline_seams::Signal;
 
 use crate::bridge::Bridge;
+
+/// The hooks of a gate were ended, and not by the end of what they were to judge: nobody said yes.
+pub(crate) fn cut_short(event: &str, fired: &Fired, signal: &Signal) -> Option<String> {
+    let mut runs = fired.trace.runs.iter();
+    let ended = !signal.is_cancelled() && runs.any(|run| run.exit == Exit::Cancelled);
+    ended.then(|| format!("its {event} hooks were ended before they decided"))
+}
 
 /// Builds the payload of one moment for a dialect; `None` where the dialect does not have it.
 pub(crate) type Build<'a> = &'a (dyn Fn(DialectId) -> Option<Payload> + Sync);
@@ -55,7 +63,8 @@ impl Bridge {
         signal: &Signal,
         build: Build<'_>,
     ) -> Vec<(String, HandlerKey)> {
-        let Some(elder) = self.elder.as_ref().filter(|elder| elder.listens(event)) else {
+        let elder = self.elder.as_ref();
+        let Some(elder) = elder.filter(|elder| elder.is_at_work() && elder.listens(event)) else {
             return Vec::new();
         };
         let Some(payload) = build(elder.dialect()) else {

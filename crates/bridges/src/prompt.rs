@@ -10,7 +10,7 @@ use seamline_seams::{BoxError, Next, Reply, Riders, Scope, Source};
 
 use crate::bridge::Bridge;
 use crate::fallback;
-use crate::fire::payload_of;
+use crate::fire::{cut_short, payload_of};
 use crate::tools::reply;
 
 impl Bridge {
@@ -48,11 +48,19 @@ impl Bridge {
         let fired = self
             .fire("UserPromptSubmit", &event.facts, &event.signal, &build)
             .await;
+        if let Some(reason) = cut_short("UserPromptSubmit", &fired, &event.signal) {
+            let by = Source::new(self.name());
+            return Ok(Reply::new(PromptDecision::Block { reason, by }));
+        }
         let mut riders = self.riders(&fired.outcome);
         if let Some(block) = self.block(&fired.outcome, &mut riders) {
             return Ok(reply(block, riders, Riders::default()));
         }
         let (inner, inner_riders) = next.run().await?.riders();
+        if matches!(inner, PromptDecision::Block { .. }) {
+            // What goes with a prompt stays out with it.
+            riders.contexts.clear();
+        }
         Ok(reply(inner, riders, inner_riders))
     }
 

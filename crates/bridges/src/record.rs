@@ -16,6 +16,11 @@ use crate::bridge::Bridge;
 pub trait Witness: Send + Sync {
     /// One event was fired.
     fn fired(&self, event: &'static str, payload: &Payload, fired: &Fired);
+
+    /// A hook in background has ended.
+    fn ended(&self, run: &Run) {
+        let _ = run;
+    }
 }
 
 /// Nobody watches.
@@ -61,9 +66,14 @@ impl Bridge {
     }
 
     /// A log that cannot be written is reported by the loop itself, at its next own event.
-    fn append(&self, kind: &str, turn: Option<u32>, data: Value) {
-        if let Some(agent) = self.agent() {
-            let _ = agent.log_extension(kind, turn, Json::from(data));
+    ///
+    /// A run in background may end while its turn is being closed: then it belongs to no turn.
+    fn append(&self, kind: &str, turn: Option<u32>, mut data: Value) {
+        let Some(agent) = self.agent() else { return };
+        let logged = agent.log_extension(kind, turn, Json::from(data.clone()));
+        if let (Err(_), Some(_), Some(object)) = (logged, turn, data.as_object_mut()) {
+            object.insert("turn".into(), Value::Null);
+            let _ = agent.log_extension(kind, None, Json::from(data));
         }
     }
 }
@@ -97,6 +107,12 @@ impl Witness for Vec<Arc<dyn Witness>> {
     fn fired(&self, event: &'static str, payload: &Payload, fired: &Fired) {
         for witness in self {
             witness.fired(event, payload, fired);
+        }
+    }
+
+    fn ended(&self, run: &Run) {
+        for witness in self {
+            witness.ended(run);
         }
     }
 }

@@ -18,14 +18,15 @@ use seamline_seams::{BoxError, Next, Notice, Reply, Riders, Scope, Source};
 
 use crate::bridge::Bridge;
 use crate::fallback;
-use crate::fire::payload_of;
+use crate::fire::{cut_short, payload_of};
 use crate::vocabulary::{Spoken, hear, response, speak, succeeded};
 
 /// What PreToolUse said about a call, until *pre* asks.
 #[derive(Debug, Clone)]
 pub(crate) struct Remembered {
     decision: PreDecision,
-    riders: Riders,
+    /// The arguments its hooks were shown.
+    shown: Json,
 }
 
 impl Bridge {
@@ -60,10 +61,10 @@ impl Bridge {
             return Ok(next.run().await?);
         }
         let fired = self.fire_pre(&proposal).await;
-        let mut remembered = Remembered {
-            decision: self.decision(&fired.outcome),
-            riders: self.riders(&fired.outcome),
-        };
+        if let Some(why) = cut_short("PreToolUse", &fired, proposal.signal()) {
+            return Err(why.into());
+        }
+        let mut decision = self.decision(&fired.outcome);
         let rewrite = fired.outcome.input.as_ref().map(|input| {
             let heard = hear(
                 self.dialect(),
@@ -76,30 +77,54 @@ impl Bridge {
         let changed = match rewrite {
             Some((Ok(arguments), by)) => Some((arguments, by)),
             Some((Err(reason), by)) => {
-                remembered.decision = PreDecision::Deny { reason, by };
+                decision = PreDecision::Deny { reason, by };
                 None
             }
             None => None,
         };
+        let shown = proposal.arguments().clone();
+        let remembered = Remembered { decision, shown };
         self.with_memory(|memory| memory.insert(proposal.token(), remembered));
-        let Some((arguments, by)) = changed else {
-            return Ok(next.run().await?);
+        let inner = match &changed {
+            Some((arguments, _)) => next.run_with(proposal.with_arguments(arguments)).await?,
+            None => next.run().await?,
         };
-        let inner = next.run_with(proposal.with_arguments(&arguments)).await?;
-        Ok(inner.map(|decision| match decision {
-            ProposeDecision::Keep => ProposeDecision::Rewrite { arguments, by },
-            further @ ProposeDecision::Rewrite { .. } => further,
-        }))
+        let (inner, inner_riders) = inner.riders();
+        let decision = match changed {
+            Some((arguments, by)) => inner.after(arguments, by),
+            None => inner,
+        };
+        // Said here and not at *pre*, which is not asked about a rewrite that does not fit.
+        let riders = self.riders(&fired.outcome);
+        Ok(reply(decision, riders, inner_riders))
     }
 
     async fn fire_pre(&self, proposal: &Proposal) -> Fired {
         let facts = proposal.facts();
+        // The elder's hooks ran before the elder rewrote the call.
+        let elder = self
+            .elder
+            .as_ref()
+            .filter(|elder| elder.listens("PreToolUse"));
+        let elder = elder.map(|elder| (elder.dialect(), elder.shown(proposal)));
         let build = |dialect| {
-            let spoken = speak(dialect, proposal.name(), proposal.arguments(), &facts.cwd);
+            let shown = match &elder {
+                Some((id, Some(shown))) if *id == dialect => shown,
+                _ => proposal.arguments(),
+            };
+            let spoken = speak(dialect, proposal.name(), shown, &facts.cwd);
             payload_of(dialect, facts, &pre_tool_use(&spoken, proposal.call_id()))
         };
         self.fire("PreToolUse", facts, proposal.signal(), &build)
             .await
+    }
+
+    /// The arguments this bridge's hooks were shown for a call.
+    fn shown(&self, proposal: &Proposal) -> Option<Json> {
+        self.with_memory(|memory| {
+            let remembered = memory.get(&proposal.token());
+            remembered.map(|remembered| remembered.shown.clone())
+        })
     }
 
     fn decision(&self, outcome: &Outcome) -> PreDecision {
@@ -137,28 +162,15 @@ impl Bridge {
         if !proposal.is_valid() || !self.listens("PreToolUse") {
             return Ok(next.run().await?);
         }
-        // The riders are said once, also when `pre` is asked again after an approval.
         let remembered = self.with_memory(|memory| {
-            memory
-                .get_mut(&proposal.token())
-                .map(|remembered| Remembered {
-                    decision: remembered.decision.clone(),
-                    riders: std::mem::take(&mut remembered.riders),
-                })
+            let remembered = memory.get(&proposal.token());
+            remembered.map(|remembered| remembered.decision.clone())
         });
-        let own = remembered.unwrap_or_else(|| Remembered {
-            decision: PreDecision::Deny {
-                reason: "its PreToolUse hooks did not run".to_owned(),
-                by: Source::new(self.name()),
-            },
-            riders: Riders::default(),
+        let own = remembered.unwrap_or_else(|| PreDecision::Deny {
+            reason: "its PreToolUse hooks did not run".to_owned(),
+            by: Source::new(self.name()),
         });
-        let (inner, inner_riders) = next.run().await?.riders();
-        Ok(reply(
-            stricter(own.decision, inner),
-            own.riders,
-            inner_riders,
-        ))
+        Ok(next.run().await?.map(|inner| stricter(own, inner)))
     }
 
     async fn on_post(

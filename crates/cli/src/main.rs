@@ -11,10 +11,12 @@ mod commands;
 mod error;
 mod exit;
 mod hit;
+mod interrupt;
 mod output;
 mod places;
 mod render;
 mod report;
+mod runtime;
 mod setup;
 
 use std::process::ExitCode;

@@ -35,3 +35,8 @@ pub use engine::{Engine, Fired, Firing};
 pub use handler::{Action, Handler, HandlerKey, Layer};
 pub use outcome::{Decision, Outcome};
 pub use trace::{Run, RunStatus, SkipReason, Trace};
+
+/// The README, so that its example is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,1 +1,1 @@
-//! Placeholder.
+#![doc = include_str!("../README.md")]

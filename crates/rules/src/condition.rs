@@ -17,7 +17,7 @@ pub struct Condition(Kind);
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
     Always,
-    Rule(Rule),
+    Rule(Box<Rule>),
     Broken(RuleError),
 }
 
@@ -28,14 +28,14 @@ impl Condition {
         if text.is_empty() {
             return Self(Kind::Always);
         }
-        Self(Rule::parse(text).map_or_else(Kind::Broken, Kind::Rule))
+        Self(Rule::parse(text).map_or_else(Kind::Broken, |rule| Kind::Rule(Box::new(rule))))
     }
 
     /// Sets where `/path` patterns start; see [`Rule::rooted_at`].
     #[must_use]
     pub fn rooted_at(self, base: impl Into<PathBuf>) -> Self {
         match self.0 {
-            Kind::Rule(rule) => Self(Kind::Rule(rule.rooted_at(base))),
+            Kind::Rule(rule) => Self(Kind::Rule(Box::new(rule.rooted_at(base)))),
             other => Self(other),
         }
     }

@@ -1,12 +1,4 @@
 //! `WebFetch(domain:host)`: the host of a URL.
-//!
-//! Host names are compared without regard to case and to a trailing dot. A leading `*.` is any
-//! subdomain at any depth, not the domain itself; `domain:*` is every host; any other `*` stays
-//! within one label (all documented).
-//!
-//! Only plain `scheme://host` URLs are read. One that a browser would repair first (control
-//! characters, a missing `//`, percent signs in the host) gives `Unknown`, so that it can slip
-//! through neither a deny rule nor an allow rule.
 
 use crate::answer::Verdict;
 use crate::call::Call;
@@ -15,6 +7,14 @@ use crate::parse::Located;
 use crate::wildcard::Wildcard;
 
 /// The host part of a `domain:` specifier, in lower case, without a trailing dot.
+///
+/// Host names are compared without regard to case and to a trailing dot. A leading `*.` is any
+/// subdomain at any depth, not the domain itself; `domain:*` is every host; any other `*` stays
+/// within one label (all documented).
+///
+/// Only plain `scheme://host` URLs are read. One that a browser would repair first (control
+/// characters, a missing `//`, percent signs in the host) gives `Unknown`, so that it can slip
+/// through neither a deny rule nor an allow rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DomainPattern(String);
 

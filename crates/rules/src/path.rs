@@ -1,21 +1,7 @@
 //! `Read(src/**)`, `Edit(~/.ssh/**)`: path rules.
-//!
-//! A pattern is written as in `.gitignore`, behind one of our anchors:
-//!
-//! | written | starts at |
-//! |---|---|
-//! | `//p` | the file system's root |
-//! | `~/p` | the home folder |
-//! | `/p` | the base of the file that states the rule |
-//! | `p`, `./p` | the current directory |
-//!
-//! A pattern without a slash covers that name at any depth below its start, `*` stays within one
-//! part of a path, `**` crosses parts, and what covers a folder covers everything in it.
-//!
-//! `name/**` with a single plain name is the one shape that reads differently: `<cwd>/name` only
-//! in allow rules and conditions, a `name` at any depth in deny and ask rules (documented).
 
 use std::fmt;
+use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
@@ -28,15 +14,36 @@ use crate::rule::{Rule, Specifier};
 use crate::tool;
 
 /// A path pattern, compiled.
+///
+/// A pattern is written as in `.gitignore`, behind one of our anchors:
+///
+/// | written | starts at |
+/// |---|---|
+/// | `//p` | the file system's root |
+/// | `~/p` | the home folder |
+/// | `/p` | the base of the file that states the rule |
+/// | `p`, `./p` | the current directory |
+///
+/// A pattern without a slash covers that name at any depth below its start, `*` stays within one
+/// part of a path, `**` crosses parts, and what covers a folder covers everything in it. `{a,b}` is
+/// either of them (our choice; to gitignore braces are plain).
+///
+/// `name/**` with a single plain name is the one shape that reads differently: `<cwd>/name` only
+/// in allow rules and conditions, a `name` at any depth in deny and ask rules (documented).
 #[derive(Clone)]
 pub struct PathPattern {
     text: String,
     negated: bool,
     anchor: Anchor,
-    /// As allow rules and conditions read it.
-    narrow: Box<Gitignore>,
-    /// As deny and ask rules read it.
-    wide: Box<Gitignore>,
+    globs: Arc<Globs>,
+}
+
+/// The pattern in its two readings.
+struct Globs {
+    /// For allow rules and conditions.
+    narrow: Gitignore,
+    /// For deny and ask rules.
+    wide: Gitignore,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,12 +97,15 @@ impl PathPattern {
         } else {
             line.clone()
         };
+        let globs = Globs {
+            narrow: compile(&narrowed(line))?,
+            wide: compile(&wide)?,
+        };
         Ok(Self {
             text: text.to_owned(),
             negated,
             anchor,
-            narrow: compile(&narrowed(line))?,
-            wide: compile(&wide)?,
+            globs: Arc::new(globs),
         })
     }
 
@@ -129,11 +139,8 @@ impl PathPattern {
         let Some(rest) = place::below(path, &root) else {
             return Cover::None;
         };
-        let globs = if reading.restricts() {
-            &self.wide
-        } else {
-            &self.narrow
-        };
+        let Globs { narrow, wide } = self.globs.as_ref();
+        let globs = if reading.restricts() { wide } else { narrow };
         let folders = rest
             .match_indices('/')
             .filter_map(|(slash, _)| rest.get(..slash));
@@ -185,7 +192,7 @@ fn narrowed(line: String) -> String {
     }
 }
 
-fn compile(line: &str) -> Result<Box<Gitignore>, Problem> {
+fn compile(line: &str) -> Result<Gitignore, Problem> {
     // Behind an anchor of ours neither `#` nor `!` has gitignore's meaning.
     let line = if line.starts_with(['#', '!']) {
         format!("\\{line}")
@@ -195,7 +202,7 @@ fn compile(line: &str) -> Result<Box<Gitignore>, Problem> {
     let glob = |e: ignore::Error| Problem::Glob(e.to_string());
     let mut builder = GitignoreBuilder::new("");
     builder.add_line(None, &line).map_err(glob)?;
-    builder.build().map(Box::new).map_err(glob)
+    builder.build().map_err(glob)
 }
 
 /// Why a path rule on this tool is never looked at outside conditions (documented).

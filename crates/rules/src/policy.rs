@@ -1,12 +1,4 @@
 //! Lists of rules, evaluated together.
-//!
-//! The order is deny, ask, allow; the first list with a rule that takes effect decides, however
-//! specific the others are (documented). Three things need more than one rule:
-//!
-//! * the parts of a shell command may be allowed by different rules, but all must be;
-//! * a file that an allowed command writes by redirection needs an `Edit` rule of its own;
-//! * `!path` takes back what an earlier rule *of the same source* covers, except below a folder
-//!   that is covered as a whole.
 
 use std::fmt;
 
@@ -59,6 +51,14 @@ impl Tier {
 }
 
 /// Deny, ask and allow rules of all sources.
+///
+/// The order is deny, ask, allow; the first list with a rule that takes effect decides, however
+/// specific the others are (documented). Three things need more than one rule:
+///
+/// * the parts of a shell command may be allowed by different rules, but all must be;
+/// * a file that an allowed command writes by redirection needs an `Edit` rule of its own;
+/// * `!path` takes back what an earlier rule *of the same source* covers, except below a folder
+///   that is covered as a whole.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
     deny: Vec<Stated>,

@@ -1,5 +1,7 @@
 //! Deny, ask and allow rules together.
 
+#![expect(clippy::panic, reason = "a table that is wrong should say where")]
+
 use std::path::Path;
 
 use seamline_rules::{Call, Places, Policy, Rule, Ruling, Source, Tier};

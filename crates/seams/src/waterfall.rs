@@ -89,7 +89,8 @@ impl<S: Policy> Waterfall<S> {
     }
 
     /// Asks the listeners, outermost first; `core` is the built-in default, run at most once.
-    /// It may return a decision or a whole [`Reply`].
+    /// It may return a decision or a whole [`Reply`]. Dropping the future cancels the dispatch,
+    /// which is recorded once: see [`crate::guide::faults`].
     ///
     /// # Errors
     ///

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::seamline::{Said, World};
 
 /// A copy of the example in a world of its own.
-fn example() -> World {
+pub(crate) fn example() -> World {
     let world = World::new();
     copy(
         &crate::root().join("examples/guarded-project"),

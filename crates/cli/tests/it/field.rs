@@ -179,6 +179,19 @@ const FIRINGS: &[Firing] = &[
         1,
         &["matcher", "matcher"],
     ),
+    // `if` tells the two hooks of one matcher apart.
+    (
+        "06-security-review-async.json",
+        &[
+            "PostToolUse",
+            "--tool",
+            "Bash",
+            "--input",
+            r#"{"command":"git push"}"#,
+        ],
+        1,
+        &["matcher", "condition"],
+    ),
     ("07-stop-gates.json", &["Stop"], 2, &[]),
     (
         "08-manifest-inline-unquoted.json",

@@ -506,19 +506,18 @@ fn ends_its_hooks(which: &str) {
         let text = fs::read_to_string(world.project().join("pid")).ok()?;
         text.trim().parse::<u32>().ok()
     });
-    let signal = |pid: u32, which: &str| {
-        let pid = pid.to_string();
-        Command::new("kill")
-            .args([which, &pid])
-            .stderr(Stdio::null())
-            .status()
-            .unwrap()
-            .success()
-    };
     assert!(signal(pid, "-0"), "the hook runs");
     assert!(signal(child.id(), which));
     assert_eq!(child.wait().unwrap().code(), Some(130), "{which}");
     wait_for(|| (!signal(pid, "-0")).then_some(()));
+}
+
+/// Sends a signal by `kill`; whether there was such a process. `-0` only looks.
+pub(crate) fn signal(pid: u32, which: &str) -> bool {
+    let pid = pid.to_string();
+    let mut kill = Command::new("kill");
+    let kill = kill.args([which, &pid]).stderr(Stdio::null());
+    kill.status().unwrap().success()
 }
 
 /// With `PATH` a project could choose what the user's own hooks run.
@@ -563,7 +562,7 @@ fn variables_of_an_untrusted_project_are_left_out() {
 }
 
 /// Polls until there is a value; fails after half a minute.
-fn wait_for<T>(mut value: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn wait_for<T>(mut value: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {
         if let Some(value) = value() {

@@ -12,6 +12,7 @@ mod field;
 mod fire;
 mod list;
 mod reference;
+mod run;
 mod seamline;
 mod trust;
 mod workspace;

@@ -213,5 +213,6 @@ const CLI_HEAD: &str = "\
 
 # The command line
 
-Exit codes are in [exit-codes.md](exit-codes.md), the JSON in [hooks-json.md](hooks-json.md).
+Exit codes are in [exit-codes.md](exit-codes.md), the JSON in [hooks-json.md](hooks-json.md)
+and [run-json.md](run-json.md).
 ";

@@ -15,7 +15,7 @@ use seamline_seams::{Context, Riders, When};
 
 use super::event::AgentEvent;
 use super::seams::{BatchDecision, BatchEvent, Change, Changed};
-use super::turn::{Broken, Flow, Turn};
+use super::turn::{Broken, Deferral, Flow, Turn};
 use crate::session::event::{self, Step, StepEnd, TurnEndReason};
 use crate::session::{OpenCall, SessionError, read_arguments};
 use crate::tools::pipeline::{Committed, Decided, Executed, Pipeline, Settled, Written};
@@ -55,10 +55,14 @@ impl Turn<'_> {
             contexts: Vec::new(),
             unsafe_log: None,
         };
-        for call in open {
-            calls.next(call).await?;
+        match calls.all(open).await {
+            Ok(()) => calls.finish().await,
+            Err(broken) => {
+                // What was started is awaited, never abandoned; nobody can record it any more.
+                while calls.pool.next().await.is_some() {}
+                Err(broken)
+            }
         }
-        calls.finish().await
     }
 
     /// The call a former turn put off goes past everybody again.
@@ -77,7 +81,11 @@ impl Turn<'_> {
             return Ok(());
         };
         let at = self.open_step()?;
-        self.answer_unstarted(at, call.id, "put off, and a new prompt came instead")?;
+        self.answer_unstarted(
+            at,
+            call.id.to_string(),
+            "put off, and a new prompt came instead",
+        )?;
         self.shared.session.append(StepEnd(at))?;
         Ok(())
     }
@@ -134,14 +142,21 @@ impl Turn<'_> {
 }
 
 impl Calls<'_, '_> {
+    async fn all(&mut self, open: Vec<OpenCall>) -> Result<(), Broken> {
+        for call in open {
+            self.next(call).await?;
+        }
+        self.drain().await
+    }
+
     /// Takes one call as far as it gets without waiting for its own work, if it is safe to
     /// overlap; to its very end, if it is not.
     async fn next(&mut self, call: OpenCall) -> Result<(), Broken> {
         let (facts, signal) = (self.turn.facts(), self.turn.signal.clone());
         let arguments = read_arguments(&call.arguments);
         let written = Written {
-            call_id: call.id,
-            name: call.name,
+            call_id: call.id.to_string(),
+            name: call.name.to_string(),
             arguments,
         };
         let proposal = self.pipeline.propose(written, facts, signal);
@@ -178,16 +193,21 @@ impl Calls<'_, '_> {
     /// Leaves a deferred call open: one a turn, so that it is clear what a resume takes up. What
     /// rode beside the decision is heard when the call is decided again, except for the user.
     fn put_off(&mut self, decided: Decided) -> Result<Option<Decided>, Broken> {
-        if !decided.is_deferred() {
-            return Ok(Some(decided));
-        }
+        let (reason, by) = match decided.deferral() {
+            None => return Ok(Some(decided)),
+            Some((reason, by)) => (reason.map(ToOwned::to_owned), by.clone()),
+        };
         if self.turn.deferred.is_some() {
             let reason = "another call of this message was put off already, and only one can be";
             return Ok(Some(decided.deny(reason)));
         }
-        let (proposal, reason) = (decided.proposal().clone(), decided.deferral());
-        let reason = reason.map(ToOwned::to_owned);
-        self.turn.deferred = Some((proposal.call_id().to_owned(), reason.clone()));
+        let proposal = decided.proposal().clone();
+        let call_id = proposal.call_id().to_owned();
+        self.turn.deferred = Some(Deferral {
+            call_id,
+            reason: reason.clone(),
+            by,
+        });
         self.turn
             .notify(&AgentEvent::ToolDeferred { proposal, reason });
         let Riders { notices, halt, .. } = decided.into_riders();
@@ -323,9 +343,8 @@ impl Calls<'_, '_> {
         Ok(())
     }
 
-    /// Settles what is left, adds the text that waited, and lets policy see the whole batch.
-    async fn finish(mut self) -> Result<(), Broken> {
-        self.drain().await?;
+    /// Adds the text that waited, and lets policy see the whole batch.
+    async fn finish(self) -> Result<(), Broken> {
         let turn = self.turn;
         self.contexts
             .into_iter()

@@ -32,7 +32,7 @@ pub struct AgentBuilder {
 }
 
 impl AgentBuilder {
-    /// How many calls may overlap. Measured on Claude Code and Codex alike; 1 is one by one.
+    /// How many calls may overlap. Our choice; 1 is one by one.
     const PARALLEL: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9);
 
     pub(super) fn new(model: Arc<dyn Model>, session: Session) -> Self {
@@ -139,6 +139,7 @@ impl AgentBuilder {
         let tool_seams = self.tool_seams.unwrap_or_else(|| ToolSeams::new(&faults));
         let pipeline = Pipeline::new(tool_seams, self.registry, self.permission, workspace);
         let pipeline = pipeline.with_deadline(self.deadline);
+        let signal = Signal::new();
         let shared = Arc::new(Shared {
             session: self.session,
             model: self.model,
@@ -146,7 +147,8 @@ impl AgentBuilder {
             seams: self.seams.unwrap_or_else(|| AgentSeams::new(&faults)),
             settings: self.settings,
             inbox: Inbox::default(),
-            signal: Signal::new(),
+            turns: signal.child_token(),
+            signal,
             started: tokio::sync::OnceCell::new(),
             state: Mutex::new(state),
         });

@@ -41,8 +41,8 @@ impl Turn<'_> {
                 });
                 None
             }
-            PromptDecision::Block { reason, .. } => {
-                self.record_blocked(content, source, reason.clone(), false)?;
+            PromptDecision::Block { reason, by } => {
+                self.record_blocked((content, source), &reason, by.into(), false)?;
                 Some(reason)
             }
         };
@@ -74,20 +74,23 @@ impl Turn<'_> {
 
     fn record_blocked(
         &self,
-        content: Content,
-        source: Source,
-        reason: String,
+        (content, source): (Content, Source),
+        reason: &str,
+        by: Source,
         steering: bool,
     ) -> Result<(), SessionError> {
+        let (turn, reason) = (self.number, reason.to_owned());
         self.shared.session.append(PromptBlocked {
-            turn: self.number,
+            turn,
             content: content.clone(),
             source,
             reason: reason.clone(),
+            by: by.clone(),
         })?;
         self.notify(&AgentEvent::PromptBlocked {
             content,
             reason,
+            by,
             steering,
         });
         Ok(())
@@ -144,8 +147,8 @@ impl Turn<'_> {
                     steering,
                 });
             }
-            PromptDecision::Block { reason, .. } => {
-                self.record_blocked(content, source, reason, true)?;
+            PromptDecision::Block { reason, by } => {
+                self.record_blocked((content, source), &reason, by.into(), true)?;
             }
         }
         Ok(self.ride(riders)?)

@@ -49,6 +49,8 @@ pub enum AgentEvent {
         content: Content,
         /// Why.
         reason: String,
+        /// Who refused it.
+        by: Source,
         /// Whether it would have joined a turn under way.
         steering: bool,
     },

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use seamline_seams::Context;
+use seamline_seams::{Context, Signal};
 use tokio::sync::{Notify, oneshot};
 
 use super::outcome::TurnOutcome;
@@ -45,7 +45,9 @@ pub(super) struct Inbox {
 struct State {
     turns: VecDeque<Queued>,
     joining: VecDeque<Joining>,
-    running: bool,
+    /// The signal of the turn under way. It is here, and not where the turn is, so that no turn is
+    /// ever under way without something to cancel it by.
+    running: Option<Signal>,
     closed: bool,
 }
 
@@ -66,7 +68,7 @@ impl Inbox {
     /// Adds input to the turn under way, or opens a turn for it when there is none.
     pub(super) fn steer(&self, content: Content, source: Source) {
         let mut state = self.state();
-        if state.running {
+        if state.running.is_some() {
             state.joining.push_back(Joining::Steer { content, source });
             return;
         }
@@ -82,24 +84,32 @@ impl Inbox {
         self.state().joining.push_back(Joining::Inject(context));
     }
 
-    /// Waits for the next turn; `None` once the inbox is closed.
-    pub(super) async fn next(&self) -> Option<Queued> {
+    /// Waits for the next turn and gives it a signal under `parent`; `None` once the inbox is
+    /// closed. The turn before it, if any, is over.
+    pub(super) async fn next(&self, parent: &Signal) -> Option<(Queued, Signal)> {
         loop {
             let woken = self.wake.notified();
             {
                 let mut state = self.state();
-                state.running = false;
+                state.running = None;
                 state.requeue_steering();
                 if state.closed {
                     return None;
                 }
                 if let Some(queued) = state.turns.pop_front() {
-                    state.running = true;
-                    return Some(queued);
+                    let signal = parent.child_token();
+                    state.running = Some(signal.clone());
+                    return Some((queued, signal));
                 }
             }
             woken.await;
         }
+    }
+
+    /// Cancels the turn under way.
+    pub(super) fn cancel(&self) {
+        let running = self.state().running.clone();
+        running.iter().for_each(Signal::cancel);
     }
 
     /// Takes what joins now, in order.
@@ -122,13 +132,10 @@ impl Inbox {
             .retain(|item| matches!(item, Joining::Inject(_)));
     }
 
-    /// Drops all that waits, text for the model included.
+    /// Drops what people said and was not heard; text for the model stays.
     pub(super) fn clear(&self) {
-        let dropped: Vec<Queued> = {
-            let mut state = self.state();
-            state.joining.clear();
-            state.turns.drain(..).collect()
-        };
+        self.drop_steering();
+        let dropped = std::mem::take(&mut self.state().turns);
         dropped.into_iter().for_each(Queued::dropped);
     }
 

@@ -13,7 +13,8 @@ use crate::session::event::{Event, SessionEnd, SessionStart, SessionTitle, Start
 
 impl Shared {
     /// Takes up the session, once: hears the start contributors under their deadline. What the
-    /// late ones add reaches the model at the next boundary between steps.
+    /// late ones add reaches the model at the next boundary between steps. When this is cancelled,
+    /// nothing of theirs is heard.
     pub(super) async fn start(self: &Arc<Self>) -> Result<(), SessionError> {
         self.started
             .get_or_try_init(|| self.take_up())
@@ -36,19 +37,26 @@ impl Shared {
         };
         let (cwd, model) = (facts.cwd.clone(), facts.model.clone());
         self.session.append(SessionStart { source, cwd, model })?;
-        let signal = self.signal.clone();
+        let signal = self.turns.child_token();
+        self.state().starting = Some(signal.clone());
         let event = SessionStartEvent {
             facts: Arc::clone(&facts),
             source,
-            signal,
+            signal: signal.clone(),
         };
         let deadline = self.settings.start_deadline;
-        let collected = self.seams.session_start.collect(event, deadline).await;
-        for (_, contribution) in collected.ready {
-            self.contribute(contribution)?;
+        let hearing = self.seams.session_start.collect(event, deadline);
+        let heard = signal.run_until_cancelled(hearing).await;
+        self.state().starting = None;
+        match heard {
+            None => self.tell(our_notice("session start was cancelled".to_owned()))?,
+            Some(collected) => {
+                let mut ready = collected.ready.into_iter();
+                ready.try_for_each(|(_, contribution)| self.contribute(contribution))?;
+                self.announce_late(&collected.late)?;
+                self.listen_to(collected.late);
+            }
         }
-        self.announce_late(&collected.late)?;
-        self.listen_to(collected.late);
         self.notify(&AgentEvent::SessionStarted { facts, source });
         Ok(())
     }

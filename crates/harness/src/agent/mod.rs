@@ -20,7 +20,7 @@
 //! committed. Cancelling drains what runs, gives every call a result, and closes the turn. Each
 //! turn has a signal of its own; events that can take long carry it.
 //!
-//! [`AgentSeams`] and [`ToolSeams`](crate::tools::ToolSeams) are all the places where someone may
+//! [`AgentSeams`] and [`ToolSeams`] are all the places where someone may
 //! interfere.
 
 mod batch;
@@ -42,7 +42,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use seamline_seams::{Context, Notice};
+use seamline_seams::{Context, Notice, Signal};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -113,18 +113,20 @@ impl Agent {
     }
 
     /// Ends the agent: drops what waits, cancels the turn under way and waits for it, hears
-    /// `agent.session_end` under its deadline, and closes the log. `reason` is the host's word
+    /// `agent.session_end` under its deadline, and closes the log, so that another process may
+    /// open it even while handles on this agent remain. `reason` is the host's word
     /// for why. The error is the log's; the agent has ended all the same.
     pub async fn close(mut self, reason: impl Into<String>) -> Result<(), SessionError> {
         let shared = Arc::clone(&self.handle.0);
         shared.inbox.close();
-        self.handle.cancel(Pending::Drop);
+        shared.turns.cancel();
         if let Some(driver) = self.driver.take() {
             // A driver that panicked has nothing left to wait for.
             let _ = driver.await;
         }
         let finished = shared.finish(reason.into()).await;
         shared.signal.cancel();
+        shared.session.close();
         finished
     }
 }
@@ -198,15 +200,15 @@ impl AgentHandle {
         self.0.inbox.inject(context);
     }
 
-    /// Cancels the turn under way. Without one, only what waits is affected.
+    /// Cancels the turn under way, or the wait for the start contributors before the first one.
+    /// Without either, only what waits is affected.
     pub fn cancel(&self, pending: Pending) {
         if pending == Pending::Drop {
             self.0.inbox.clear();
         }
-        let turn = self.0.state().turn.clone();
-        if let Some((_, signal)) = turn {
-            signal.cancel();
-        }
+        self.0.inbox.cancel();
+        let starting = self.0.state().starting.clone();
+        starting.iter().for_each(Signal::cancel);
     }
 
     /// Where the session stands now.
@@ -282,8 +284,8 @@ impl std::fmt::Debug for Agent {
 
 /// Works through the inbox until it closes.
 async fn drive(shared: Arc<Shared>) {
-    while let Some(Queued { work, reply }) = shared.inbox.next().await {
-        let outcome = turn::run(&shared, work).await;
+    while let Some((Queued { work, reply }, signal)) = shared.inbox.next(&shared.turns).await {
+        let outcome = turn::run(&shared, work, signal).await;
         Queued::answer(reply, outcome);
     }
 }

@@ -34,8 +34,10 @@ pub(super) struct Shared {
     pub(super) seams: AgentSeams,
     pub(super) settings: Settings,
     pub(super) inbox: Inbox,
-    /// Cancelled when the agent closes.
+    /// Cancelled when the agent is gone.
     pub(super) signal: Signal,
+    /// Cancelled when the agent takes no more turns. Above the signal of every turn.
+    pub(super) turns: Signal,
     pub(super) started: tokio::sync::OnceCell<()>,
     pub(super) state: Mutex<State>,
 }
@@ -43,8 +45,10 @@ pub(super) struct Shared {
 /// What changes while an agent runs.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    /// The open turn and its signal.
-    pub(super) turn: Option<(TurnFacts, Signal)>,
+    /// The open turn.
+    pub(super) turn: Option<TurnFacts>,
+    /// While the start contributors are heard: cancelled to stop that.
+    pub(super) starting: Option<Signal>,
     /// Messages the first turn opens with.
     pub(super) first_messages: Vec<FirstMessage>,
     /// The header the last request was made with.
@@ -68,7 +72,7 @@ impl Shared {
             cwd: workspace.cwd(),
             mode: self.pipeline.permission().mode(),
             model: self.settings.model.clone(),
-            turn: self.state().turn.as_ref().map(|(turn, _)| *turn),
+            turn: self.state().turn,
         })
     }
 

@@ -1,11 +1,13 @@
 //! One step: a request, the model's message, and the calls in it.
 
+use seamline_seams::Reply;
+
 use super::event::AgentEvent;
 use super::seams::{
     DisplayEvent, RequestErrorDecision, RequestErrorEvent, RequestEvent, RequestSettings,
 };
 use super::stream::{Received, receive};
-use super::turn::{Broken, Flow, Turn};
+use super::turn::{Broken, Deferral, Flow, Turn};
 use crate::model::{ModelError, Request, StopReason, Usage};
 use crate::session::event::{
     AssistantMessage, RequestHeader, Step, StepEnd, StepStart, TurnEndReason,
@@ -16,21 +18,22 @@ impl Turn<'_> {
     /// Makes one request and follows it through.
     pub(super) async fn one_step(&mut self) -> Result<Flow, Broken> {
         let at = self.open_step()?;
-        let Some(mut received) = self.request(at).await? else {
+        let Some(received) = self.request(at).await? else {
             self.shared.session.append(StepEnd(at))?;
             return Ok(self.checked());
         };
         if received.stop.is_none() {
             return self.interrupted(at, received);
         }
-        self.record(at, &mut received)?;
-        self.display(&received).await;
+        self.record(at, &received)?;
+        self.display(&received).await?;
         let calls = received_calls(&received.blocks);
         if calls.is_empty() {
             self.shared.session.append(StepEnd(at))?;
-            return match received.stop {
-                Some(StopReason::MaxTokens) => Ok(Flow::Over(TurnEndReason::MaxTokens)),
-                _ => self.natural_end().await,
+            return match (self.checked(), received.stop) {
+                (Flow::Over(end), _) => Ok(Flow::Over(end)),
+                (Flow::On, Some(StopReason::MaxTokens)) => Ok(Flow::Over(TurnEndReason::MaxTokens)),
+                (Flow::On, _) => self.natural_end().await,
             };
         }
         self.consecutive = 0;
@@ -46,7 +49,7 @@ impl Turn<'_> {
             step: self.step,
         };
         self.shared.session.append(StepStart(at))?;
-        if let Some((turn, _)) = &mut self.shared.state().turn {
+        if let Some(turn) = &mut self.shared.state().turn {
             turn.step = self.step;
         }
         Ok(at)
@@ -56,10 +59,22 @@ impl Turn<'_> {
     /// halted or cancelled leaves no call open: one that was put off is then told it was not run.
     pub(super) fn close_calls(&mut self, at: Step) -> Result<Flow, Broken> {
         let flow = match (self.checked(), self.deferred.take()) {
-            (Flow::On, Some((call_id, reason))) => {
-                Flow::Over(TurnEndReason::Deferred { call_id, reason })
+            (
+                Flow::On,
+                Some(Deferral {
+                    call_id,
+                    reason,
+                    by,
+                }),
+            ) => {
+                let by = Some(by);
+                Flow::Over(TurnEndReason::Deferred {
+                    call_id,
+                    reason,
+                    by,
+                })
             }
-            (Flow::Over(end), Some((call_id, _))) => {
+            (Flow::Over(end), Some(Deferral { call_id, .. })) => {
                 let why = "put off, and the turn was stopped";
                 self.answer_unstarted(at, call_id, why)?;
                 Flow::Over(end)
@@ -179,13 +194,13 @@ impl Turn<'_> {
     fn interrupted(&mut self, at: Step, mut received: Received) -> Result<Flow, Broken> {
         received.drop_calls();
         if received.texts().iter().any(|text| !text.is_empty()) {
-            self.record(at, &mut received)?;
+            self.record(at, &received)?;
         }
         self.shared.session.append(StepEnd(at))?;
         Ok(self.checked())
     }
 
-    fn record(&mut self, at: Step, received: &mut Received) -> Result<(), Broken> {
+    fn record(&mut self, at: Step, received: &Received) -> Result<(), Broken> {
         let usage = received.usage;
         self.add_usage(usage.unwrap_or_default());
         let texts = received.texts();
@@ -210,10 +225,10 @@ impl Turn<'_> {
     }
 
     /// Shows the user the message's texts. A listener that fails changes nothing: then the
-    /// model's own text is shown.
-    async fn display(&mut self, received: &Received) {
+    /// model's own text is shown. Text for the model that rides along waits for the next boundary.
+    async fn display(&mut self, received: &Received) -> Result<(), Broken> {
         let texts = received.texts();
-        let mut shown = String::new();
+        let mut shown = None;
         for (index, text) in texts.iter().enumerate() {
             let event = DisplayEvent {
                 facts: self.facts(),
@@ -226,12 +241,15 @@ impl Turn<'_> {
             let reply = seam
                 .dispatch(event, |event| async move { event.text })
                 .await;
-            let text = reply.map_or_else(|_| (*text).to_owned(), |reply| reply.decision);
-            shown.push_str(&text);
+            let reply = reply.unwrap_or_else(|_| Reply::new((*text).to_owned()));
+            let (text, riders) = reply.riders();
+            shown.get_or_insert_with(String::new).push_str(&text);
             self.notify(&AgentEvent::Text { text });
+            self.shared.park(riders.contexts);
+            self.shared.tell_all(riders.notices)?;
+            self.halt_with(riders.halt);
         }
-        if !texts.is_empty() {
-            self.shown_text = Some(shown);
-        }
+        self.shown_text = shown.or(self.shown_text.take());
+        Ok(())
     }
 }

@@ -35,6 +35,13 @@ pub(super) enum Flow {
     Over(TurnEndReason),
 }
 
+/// A call that was put off.
+pub(super) struct Deferral {
+    pub(super) call_id: String,
+    pub(super) reason: Option<String>,
+    pub(super) by: Source,
+}
+
 /// A turn under way.
 pub(super) struct Turn<'a> {
     pub(super) shared: &'a Shared,
@@ -53,14 +60,15 @@ pub(super) struct Turn<'a> {
     pub(super) forced: bool,
     pub(super) consecutive: u32,
     pub(super) halt: Option<Halt>,
-    /// The call that was put off in this turn, and why.
-    pub(super) deferred: Option<(String, Option<String>)>,
+    /// The call that was put off in this turn, as the turn's end will say it.
+    pub(super) deferred: Option<Deferral>,
 }
 
 /// Runs one turn. Whatever happens, the turn is closed and there is an outcome.
-pub(super) async fn run(shared: &Arc<Shared>, work: Work) -> TurnOutcome {
+pub(super) async fn run(shared: &Arc<Shared>, work: Work, signal: Signal) -> TurnOutcome {
     let opened = match shared.start().await {
-        Ok(()) => Turn::open(shared, &work),
+        Ok(()) if signal.is_cancelled() => return TurnOutcome::dropped(),
+        Ok(()) => Turn::open(shared, &work, signal),
         Err(error) => Err(error),
     };
     let mut turn = match opened {
@@ -99,7 +107,7 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
 }
 
 impl<'a> Turn<'a> {
-    fn open(shared: &'a Shared, work: &Work) -> Result<Self, SessionError> {
+    fn open(shared: &'a Shared, work: &Work, signal: Signal) -> Result<Self, SessionError> {
         let number = shared.session.relations(|relations| relations.last_turn()) + 1;
         let id = Uuid::new_v4();
         let trigger = match work {
@@ -111,15 +119,11 @@ impl<'a> Turn<'a> {
             id,
             trigger,
         })?;
-        let signal = shared.signal.child_token();
-        shared.state().turn = Some((
-            TurnFacts {
-                number,
-                id,
-                step: 0,
-            },
-            signal.clone(),
-        ));
+        shared.state().turn = Some(TurnFacts {
+            number,
+            id,
+            step: 0,
+        });
         shared.notify(&AgentEvent::TurnStarted { turn: number, id });
         Ok(Self {
             shared,

@@ -57,6 +57,9 @@ pub enum SessionError {
         /// Why.
         source: serde_json::Error,
     },
+    /// The session was closed.
+    #[error("the session is closed and takes no more events")]
+    Ended,
     /// An earlier write failed and could not be undone; the log takes no more events.
     #[error("the session log {path} takes no more events since a write failed: {first}")]
     Closed {

@@ -7,6 +7,7 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
 use uuid::Uuid;
 
 use crate::content::{Content, Source};
@@ -96,6 +97,9 @@ pub enum TurnEndReason {
         call_id: String,
         /// Why, where the policy said.
         reason: Option<String>,
+        /// Who put it off; not known when the turn that took it up again died at once.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Source>,
     },
     /// Cancelled.
     Aborted,
@@ -150,6 +154,8 @@ pub struct PromptBlocked {
     pub source: Source,
     /// Why it was refused.
     pub reason: String,
+    /// Who refused it.
+    pub by: Source,
 }
 
 /// One part of an assistant message as it was received.
@@ -333,10 +339,10 @@ macro_rules! events {
             }
 
             /// The payload as JSON.
-            pub(super) fn data(&self) -> Result<Json, serde_json::Error> {
+            pub(super) fn data(&self) -> Result<Box<RawValue>, serde_json::Error> {
                 match self {
-                    $(Self::$variant(payload) => Json::of(payload),)*
-                    Self::Extension(extension) => Ok(extension.data.clone()),
+                    $(Self::$variant(payload) => to_raw_value(payload),)*
+                    Self::Extension(extension) => Ok(extension.data.raw().to_owned()),
                 }
             }
 

@@ -222,6 +222,12 @@ impl Session {
         self.state().history.messages().to_vec()
     }
 
+    /// Lets go of the log file and its lock: from here on nothing can be appended, by any handle,
+    /// and another process may open the session. What is in the log can still be looked at.
+    pub fn close(&self) {
+        self.state().store = Store::Ended;
+    }
+
     /// Waits until everything appended so far is on disk.
     pub async fn checkpoint(&self) -> Result<(), SessionError> {
         let Some((file, path)) = self.state().store.file() else {
@@ -301,7 +307,7 @@ impl Entry {
             time: self.time,
             kind: Cow::Borrowed(self.event.kind()),
             turn,
-            data: Cow::Borrowed(data.raw()),
+            data: Cow::Owned(data),
         })
     }
 }

@@ -11,6 +11,8 @@
 //! * a step and a turn end with every call answered. `deferred` leaves exactly one open, and the
 //!   next turn may take that one up.
 
+use std::sync::Arc;
+
 use super::event::{
     AssistantMessage, Event, Extension, ReceivedBlock, Step, ToolCall, ToolResult, TurnEnd,
     TurnEndReason, is_extension,
@@ -20,10 +22,10 @@ use crate::tools::code;
 /// A call of an assistant message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OpenCall {
-    pub(crate) id: String,
-    pub(crate) name: String,
+    pub(crate) id: Arc<str>,
+    pub(crate) name: Arc<str>,
     /// The model's argument text.
-    pub(crate) arguments: String,
+    pub(crate) arguments: Arc<str>,
     /// Whether its `tool/call` is in the log.
     pub(crate) started: bool,
 }
@@ -169,7 +171,7 @@ impl Relations {
             format!("step {} is still open", open.step)
         })?;
         match (&end.reason, self.calls.as_slice()) {
-            (TurnEndReason::Deferred { call_id, .. }, [call]) if call.id == *call_id => {}
+            (TurnEndReason::Deferred { call_id, .. }, [call]) if *call.id == **call_id => {}
             (TurnEndReason::Deferred { call_id, .. }, _) => {
                 return Err(format!("{call_id} is not the one call left open"));
             }
@@ -201,7 +203,7 @@ impl Relations {
         match self.calls.as_slice() {
             [] | [OpenCall { started: false, .. }] => {}
             calls => {
-                let names: Vec<&str> = calls.iter().map(|call| call.id.as_str()).collect();
+                let names: Vec<&str> = calls.iter().map(|call| &*call.id).collect();
                 return Err(format!("calls without a result: {}", names.join(", ")));
             }
         }
@@ -239,9 +241,9 @@ impl Relations {
         let open = self
             .calls
             .iter_mut()
-            .find(|open| open.id == call.call_id && !open.started)
+            .find(|open| *open.id == *call.call_id && !open.started)
             .ok_or_else(|| format!("no call {} waits to be started", call.call_id))?;
-        require(open.name == call.name, || {
+        require(*open.name == *call.name, || {
             format!("the model called {}", open.name)
         })?;
         open.started = true;
@@ -260,7 +262,7 @@ impl Relations {
         let position = self
             .calls
             .iter()
-            .position(|open| open.id == result.call_id && open.started != never)
+            .position(|open| *open.id == *result.call_id && open.started != never)
             .ok_or_else(|| format!("no call {} waits for this result", result.call_id))?;
         self.calls.remove(position);
         Ok(())
@@ -276,9 +278,9 @@ pub(crate) fn received_calls(blocks: &[ReceivedBlock]) -> Vec<OpenCall> {
             name,
             arguments,
         } => Some(OpenCall {
-            id: id.clone(),
-            name: name.clone(),
-            arguments: arguments.clone(),
+            id: id.as_str().into(),
+            name: name.as_str().into(),
+            arguments: arguments.as_str().into(),
             started: false,
         }),
     };

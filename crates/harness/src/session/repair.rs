@@ -25,8 +25,9 @@ pub(super) fn closing_events(relations: &Relations, mut reason: TurnEndReason) -
         // The call that was put off is the one that stays open.
     } else if let Some(call) = relations.waiting_deferred() {
         reason = TurnEndReason::Deferred {
-            call_id: call.id.clone(),
+            call_id: call.id.to_string(),
             reason: None,
+            by: None,
         };
     } else if let Some(at) = step {
         events.extend(relations.calls().iter().map(|call| lost(call, at)));
@@ -45,7 +46,7 @@ fn lost(call: &OpenCall, at: Step) -> Event {
     Event::ToolResult(ToolResult {
         turn: at.turn,
         step: at.step,
-        call_id: call.id.clone(),
+        call_id: call.id.to_string(),
         content: Content::text(text),
         is_error: true,
         error: Some(error),

@@ -14,6 +14,8 @@ pub(super) enum Store {
     Memory,
     /// One file, locked for us.
     File(LogFile),
+    /// The session was closed.
+    Ended,
 }
 
 /// An open log file.
@@ -35,13 +37,14 @@ impl Store {
         match self {
             Self::Memory => Ok(()),
             Self::File(file) => file.append(line),
+            Self::Ended => Err(SessionError::Ended),
         }
     }
 
     /// The file, for syncing it outside any lock.
     pub(super) fn file(&self) -> Option<(Arc<File>, PathBuf)> {
         match self {
-            Self::Memory => None,
+            Self::Memory | Self::Ended => None,
             Self::File(log) => Some((Arc::clone(&log.file), log.path.clone())),
         }
     }
@@ -49,7 +52,7 @@ impl Store {
     /// The log's path.
     pub(super) fn path(&self) -> Option<&Path> {
         match self {
-            Self::Memory => None,
+            Self::Memory | Self::Ended => None,
             Self::File(log) => Some(&log.path),
         }
     }

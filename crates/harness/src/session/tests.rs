@@ -211,6 +211,7 @@ fn after_the_call() -> Vec<Event> {
             content: Content::text("b"),
             source: Source::User,
             reason: "r".to_owned(),
+            by: plugin(),
         }
         .into(),
         NoticeShown {
@@ -412,6 +413,7 @@ fn a_deferred_call_stays_open() {
     let reason = TurnEndReason::Deferred {
         call_id: "a".to_owned(),
         reason: None,
+        by: None,
     };
     let mut events = vec![turn(1), user("go"), StepStart(AT).into(), calls(&["a"])];
     events.extend([

@@ -106,9 +106,34 @@ pub enum ProposeDecision {
     Rewrite {
         /// The new arguments.
         arguments: Json,
-        /// Who rewrote them.
-        by: Source,
+        /// Who rewrote them, first to last; the last one's arguments stand.
+        by: Vec<Source>,
     },
+}
+
+impl ProposeDecision {
+    /// The rewrite of one rewriter.
+    pub fn rewrite(arguments: Json, by: Source) -> Self {
+        Self::Rewrite {
+            arguments,
+            by: vec![by],
+        }
+    }
+
+    /// What a rewriter answers when those further in, who saw its arguments, answered `self`.
+    #[must_use]
+    pub fn after(self, arguments: Json, by: Source) -> Self {
+        match self {
+            Self::Keep => Self::rewrite(arguments, by),
+            Self::Rewrite {
+                arguments,
+                by: further,
+            } => Self::Rewrite {
+                arguments,
+                by: std::iter::once(by).chain(further).collect(),
+            },
+        }
+    }
 }
 
 /// `tools.pre`: whether the call may run.

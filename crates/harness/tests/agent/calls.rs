@@ -215,10 +215,7 @@ async fn rewritten_arguments_are_the_arguments() {
         .propose
         .on(&bench.scope, "rewriter", |_, _| async {
             let arguments = json!({"say": "better", "extra": 1}).into();
-            Ok(Reply::new(ProposeDecision::Rewrite {
-                arguments,
-                by: speaker(),
-            }))
+            Ok(Reply::new(ProposeDecision::rewrite(arguments, speaker())))
         });
     bench.run("go").await;
     assert_eq!(bench.seen.all(), ["start better", "end better"]);

@@ -33,7 +33,9 @@ async fn in_the_middle_of_a_batch() {
         });
     let agent = bench.agent();
     let sent = agent.send("go");
-    until(|| bench.seen.all().contains(&"start hang".to_owned())).await;
+    for note in ["end a", "start hang"] {
+        until(|| bench.seen.all().contains(&note.to_owned())).await;
+    }
     agent.cancel(Pending::Keep);
     assert_eq!(soon(sent).await.end, TurnEndReason::Aborted);
     let log = bench.log();
@@ -139,6 +141,39 @@ async fn in_the_middle_of_an_answer() {
             kept.iter().len()
         );
     }
+}
+
+/// While the start contributors are heard: their wait ends, the prompt is dropped, and the next
+/// one runs.
+#[tokio::test]
+async fn while_the_session_starts() {
+    let bench = Bench::new([Play::text("ok")]);
+    let seen = bench.seen.clone();
+    bench
+        .seams
+        .session_start
+        .on(&bench.scope, "slow", move |event| {
+            seen.note("starting");
+            async move {
+                event.signal.cancelled().await;
+                std::future::pending().await
+            }
+        });
+    let agent = bench
+        .builder()
+        .session_start_deadline(crate::bench::DEADLINE * 2)
+        .build();
+    let sent = agent.send("go");
+    until(|| bench.seen.all().contains(&"starting".to_owned())).await;
+    agent.cancel(Pending::Keep);
+    let dropped = soon(sent).await;
+    assert_eq!((dropped.turn, dropped.end), (None, TurnEndReason::Aborted));
+    let next = soon(agent.send("again")).await;
+    assert_eq!(
+        (next.turn.unwrap().0, next.end),
+        (1, TurnEndReason::Completed)
+    );
+    assert_eq!(bench.asked(0), ["user again"]);
 }
 
 /// While a prompt is judged: the policy is awaited, the prompt does not enter.

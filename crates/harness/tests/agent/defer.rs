@@ -54,7 +54,14 @@ async fn put_off_and_taken_up() {
     let agent = bench.agent();
     let first = soon(agent.send("go")).await;
     let (call_id, reason) = ("later".to_owned(), Some("wait".to_owned()));
-    assert_eq!(first.end, TurnEndReason::Deferred { call_id, reason });
+    assert_eq!(
+        first.end,
+        TurnEndReason::Deferred {
+            call_id,
+            reason,
+            by: Some(speaker().into())
+        }
+    );
     assert_eq!(bench.seen.all(), ["start a", "end a", "start b", "end b"]);
     assert_eq!(bench.model.requests().len(), 1);
 

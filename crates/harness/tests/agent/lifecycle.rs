@@ -185,6 +185,29 @@ async fn closing_unused() {
     assert!(bench.log().is_empty());
 }
 
+/// Closing lets go of the log, whoever still holds a handle.
+#[tokio::test]
+async fn closing_lets_go_of_the_log() {
+    let state = tempfile::tempdir().unwrap();
+    let mut bench = Bench::new([Play::text("ok")]);
+    bench.session = Session::create(&Place::new(state.path(), bench.project())).unwrap();
+    let path = bench.session.path().unwrap().to_owned();
+    let agent = bench.agent();
+    let handle = agent.handle();
+    soon(agent.send("go")).await;
+    soon(agent.close("other")).await.unwrap();
+    let loaded = Session::load(&path).unwrap();
+    assert_eq!(loaded.repaired_turn, None);
+    assert!(
+        handle
+            .tell(Notice {
+                source: speaker(),
+                text: String::new()
+            })
+            .is_err()
+    );
+}
+
 /// Closing in the middle of a turn closes the turn first.
 #[tokio::test]
 async fn closing_in_the_middle() {

@@ -11,6 +11,7 @@ mod bench;
 mod calls;
 mod cancel;
 mod defer;
+mod laws;
 mod lifecycle;
 mod prompts;
 mod tools;

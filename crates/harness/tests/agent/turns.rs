@@ -412,6 +412,42 @@ async fn display_changes_what_is_shown() {
     assert_eq!(bench.asked(1)[1], "assistant plain");
 }
 
+/// What rides beside what is shown: the context comes after the results, the halt ends the turn.
+#[tokio::test]
+async fn riders_beside_display() {
+    let (name, input) = probe("one");
+    let blocks = [
+        ScriptBlock::Text("hm".to_owned()),
+        ScriptBlock::call(name, input),
+    ];
+    let bench = Bench::new([
+        Play::blocks(blocks),
+        Play::text("stop"),
+        Play::text("never"),
+    ]);
+    bench
+        .seams
+        .display
+        .on(&bench.scope, "d", |event, next| async move {
+            let reply = next
+                .run()
+                .await?
+                .with_context(context(&format!("about {}", event.text)));
+            Ok(if event.text == "stop" {
+                reply.with_halt(halt(When::Now))
+            } else {
+                reply
+            })
+        });
+    let outcome = bench.run("go").await;
+    assert_eq!(
+        (outcome.end, outcome.text.as_deref()),
+        (stopped(), Some("stop"))
+    );
+    assert_eq!(bench.asked(1)[2..], ["result one", "context about hm"]);
+    assert_eq!(bench.model.requests().len(), 2);
+}
+
 /// What a front end is told, in order.
 #[tokio::test]
 async fn events_in_order() {

@@ -327,7 +327,12 @@ fn honour(run: &Output<'_>, object: &RawObject, forced: Option<Refusal>) -> Read
         reading.entry(EntryKind::Warning, message.clone());
         reading.effect.message = Some(message);
     }
-    if let Some(text) = specific.text("additionalContext") {
+    // A field that the event does not have is passed over like any unknown one.
+    let has_context = run
+        .row
+        .specific
+        .is_some_and(|fields| fields.iter().any(|field| field.name == "additionalContext"));
+    if let Some(text) = specific.text("additionalContext").filter(|_| has_context) {
         context(run, &mut reading, text);
     }
     fields(&specific, &mut reading.effect, forced.is_some());

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::{
-    Dialect, DialectId, EventRow, ExitText, Field, Halting, HandlerTypes, Kind, MatcherStyle,
-    Order, Plain, ReasonPick, Refusal, Spill, Subject, Timeouts, field,
+    Dialect, DialectId, EventRow, Field, Halting, HandlerTypes, Kind, MatcherStyle, NEUTRAL, Order,
+    Plain, ReasonPick, Refusal, Spill, Subject, Timeouts, field,
 };
 
 const ALL: HandlerTypes = HandlerTypes {
@@ -52,6 +52,15 @@ const TOOL_DECISION: &[Field] = &[
     field("updatedInput", Kind::Object),
     field("additionalContext", Kind::Text),
 ];
+/// A skill's command gets no context: nothing is added to the skill's text (measured).
+const SKILL_DECISION: &[Field] = &[
+    field(
+        "permissionDecision",
+        Kind::OneOf(&["allow", "deny", "ask", "defer"]),
+    ),
+    field("permissionDecisionReason", Kind::Text),
+    field("updatedInput", Kind::Object),
+];
 const ELICITED: &[Field] = &[
     field("action", Kind::OneOf(&["accept", "decline", "cancel"])),
     field("content", Kind::Object),
@@ -76,35 +85,10 @@ const MODEL_KEYS: &[&str] = &[
 
 /// What most rows have in common.
 const BASE: EventRow = EventRow {
-    name: "",
-    snake: "",
-    when: "",
-    subject: Subject::Ignored,
-    subjects: &[],
     types: NO_JUDGE,
-    timeouts: seconds(600),
-    plain: Plain::Ignored,
-    exit2: Refusal::Nothing,
-    block: Refusal::Nothing,
-    on_failure: Refusal::Nothing,
-    halting: Halting::Ignored,
-    specific: None,
     decisions: &["approve", "block"],
     universals: UNIVERSALS,
-    unsupported: &[],
-    keys: &[],
-    conditions: false,
-    output_ignored: false,
-    context_continues: false,
-    block_drops_rest: false,
-    missing_script_passes: false,
-    timeout_refuses: false,
-    any_exit_refuses: false,
-    first_decision_wins: false,
-    trims_reason: false,
-    noun: "",
-    exit2_lacks: "",
-    exit_text: ExitText::Code,
+    ..NEUTRAL
 };
 
 /// A row that refuses with the same effect by exit code and by JSON.
@@ -844,7 +828,7 @@ pub static CLAUDE: Dialect = Dialect {
             subject: Subject::Tool,
             types: ALL,
             halting: Halting::EndsRun,
-            specific: Some(TOOL_DECISION),
+            specific: Some(SKILL_DECISION),
             conditions: true,
             keys: &[
                 "session_id",

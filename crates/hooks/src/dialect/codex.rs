@@ -3,24 +3,13 @@
 use std::time::Duration;
 
 use super::{
-    Dialect, DialectId, EventRow, ExitText, Field, Halting, HandlerTypes, Kind, MatcherStyle,
-    Order, Plain, ReasonPick, Refusal, Spill, Subject, Timeouts, field,
+    COMMAND_ONLY, Dialect, DialectId, EventRow, ExitText, Field, Halting, HandlerTypes, Kind,
+    MatcherStyle, NEUTRAL, Order, Plain, ReasonPick, Refusal, Spill, Subject, Timeouts, field,
 };
 
 const TYPES: HandlerTypes = HandlerTypes {
-    command: true,
-    http: false,
     mcp_tool: true,
-    prompt: false,
-    agent: false,
-};
-const COMMAND_ONLY: HandlerTypes = HandlerTypes {
-    mcp_tool: false,
-    ..TYPES
-};
-const LONG: Timeouts = Timeouts {
-    default: Duration::from_secs(600),
-    max: None,
+    ..COMMAND_ONLY
 };
 /// At the end of a session nobody waits long: an explicit timeout is cut to three seconds.
 const SHORT: Timeouts = Timeouts {
@@ -34,35 +23,11 @@ const TRIGGERS: &[&str] = &["manual", "auto"];
 
 /// What most rows have in common.
 const BASE: EventRow = EventRow {
-    name: "",
-    snake: "",
-    when: "",
-    subject: Subject::Ignored,
-    subjects: &[],
     types: TYPES,
-    timeouts: LONG,
-    plain: Plain::Ignored,
     exit2: Refusal::Recorded,
-    block: Refusal::Nothing,
-    on_failure: Refusal::Nothing,
     halting: Halting::EndsRun,
-    specific: None,
-    decisions: &[],
     universals: UNIVERSALS,
-    unsupported: &[],
-    keys: &[],
-    conditions: false,
-    output_ignored: false,
-    context_continues: false,
-    block_drops_rest: false,
-    missing_script_passes: false,
-    timeout_refuses: false,
-    any_exit_refuses: false,
-    first_decision_wins: false,
-    trims_reason: false,
-    noun: "",
-    exit2_lacks: "",
-    exit_text: ExitText::Code,
+    ..NEUTRAL
 };
 
 /// Codex. The order of the rows is the order in which the events of one file are listed and keyed.

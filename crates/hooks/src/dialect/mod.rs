@@ -353,6 +353,51 @@ pub struct EventRow {
     pub exit_text: ExitText,
 }
 
+const COMMAND_ONLY: HandlerTypes = HandlerTypes {
+    command: true,
+    http: false,
+    mcp_tool: false,
+    prompt: false,
+    agent: false,
+};
+
+/// A row that says nothing yet: command handlers run for up to ten minutes, and no output has an
+/// effect. Each dialect starts its own rows from it.
+const NEUTRAL: EventRow = EventRow {
+    name: "",
+    snake: "",
+    when: "",
+    subject: Subject::Ignored,
+    subjects: &[],
+    types: COMMAND_ONLY,
+    timeouts: Timeouts {
+        default: Duration::from_secs(600),
+        max: None,
+    },
+    plain: Plain::Ignored,
+    exit2: Refusal::Nothing,
+    block: Refusal::Nothing,
+    on_failure: Refusal::Nothing,
+    halting: Halting::Ignored,
+    specific: None,
+    decisions: &[],
+    universals: &[],
+    unsupported: &[],
+    keys: &[],
+    conditions: false,
+    output_ignored: false,
+    context_continues: false,
+    block_drops_rest: false,
+    missing_script_passes: false,
+    timeout_refuses: false,
+    any_exit_refuses: false,
+    first_decision_wins: false,
+    trims_reason: false,
+    noun: "",
+    exit2_lacks: "",
+    exit_text: ExitText::Code,
+};
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;

@@ -32,13 +32,13 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Signal, WaitOptions, kill_process, kill_process_group, test_kill_process,
+    Pid, Signal, WaitOptions, getpgid, kill_process, kill_process_group, test_kill_process,
     test_kill_process_group, waitpgid,
 };
 use tokio::time::{sleep, timeout};
 
+use super::KillLadder;
 use super::exit_watch::ExitWatch;
-use super::{KillLadder, bounded};
 
 /// Pauses between looks at a group that does not go away: 1 ms, doubled up to this.
 const LONGEST_PAUSE: Duration = Duration::from_millis(64);
@@ -115,7 +115,7 @@ impl Group {
         if let Some(grace) = ladder.term_grace {
             self.signal(Signal::TERM);
             self.signal(Signal::CONT);
-            if timeout(bounded(grace), self.gone()).await.is_ok() {
+            if timeout(grace, self.gone()).await.is_ok() {
                 return true;
             }
         }
@@ -149,13 +149,14 @@ impl Group {
         }
     }
 
-    /// Sends a signal to every member, and to the leader even if it left its own group.
+    /// Sends a signal to every member, and to the leader if it left its own group; to nobody twice,
+    /// or a handler for TERM would run twice.
     fn signal(&self, signal: Signal) {
         if self.leader.is_none() && !exists(self.id) {
             return;
         }
         let _ = kill_process_group(self.id, signal);
-        if self.leader.is_some() {
+        if self.leader.is_some() && getpgid(Some(self.id)) != Ok(self.id) {
             let _ = kill_process(self.id, signal);
         }
     }

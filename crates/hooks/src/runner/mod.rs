@@ -60,7 +60,8 @@ pub struct Spec {
     /// Standard input, newline included where the dialect has one.
     pub stdin: Arc<[u8]>,
     /// Time for start, input, output and exit together. Waiting for one of our own start slots is
-    /// not counted. More than a year is taken as a year.
+    /// not counted. Any length is fine (Claude's own timer overflows at 99999999 s and cancels the
+    /// hook at once).
     pub timeout: Duration,
     /// How it is ended.
     pub kill: KillLadder,
@@ -147,13 +148,4 @@ pub trait Exec: Send + Sync + 'static {
     /// Runs one process to its end. When `signal` is cancelled or the future is dropped, the
     /// process and all of its group are ended.
     fn run(&self, spec: Spec, signal: CancellationToken) -> BoxFuture<Finished>;
-}
-
-/// A year: what a longer wait is shortened to, so that no arithmetic on instants can overflow
-/// (Claude's own timer overflows at 99999999 seconds and cancels the hook at once).
-const FAR_AWAY: Duration = Duration::from_secs(365 * 24 * 60 * 60);
-
-/// A duration that can be added to an instant.
-fn bounded(wait: Duration) -> Duration {
-    wait.min(FAR_AWAY)
 }

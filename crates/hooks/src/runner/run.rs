@@ -17,7 +17,7 @@ use super::group::Group;
 use super::launch::{Launched, launch};
 use super::streams::Streams;
 use super::supervisor::{Shared, Ticket};
-use super::{Exit, Finished, KillLadder, Spec, bounded};
+use super::{Exit, Finished, KillLadder, Spec};
 
 /// How long a run whose time is up waits for the call that starts its process to come back.
 const HUNG_START: Duration = Duration::from_secs(1);
@@ -40,7 +40,7 @@ pub(super) async fn supervise(
         tokio::select! {
             () = cancelled.cancelled() => Exit::Cancelled,
             () = shared.closing.cancelled() => Exit::Cancelled,
-            () = sleep(bounded(timeout)) => Exit::TimedOut,
+            () = sleep(timeout) => Exit::TimedOut,
         }
     });
     let mut start = Start::elsewhere(spec, slot, shared.ticket());
@@ -136,8 +136,8 @@ struct Run {
 }
 
 impl Run {
-    /// Sees it to its end; durations are the caller's to fill in.
-    /// `late` is why it must be ended at once.
+    /// Sees it to its end; durations are the caller's to fill in. `late` is why it must be ended
+    /// at once.
     async fn finish<C>(mut self, cut: Pin<&mut C>, late: Option<Exit>, shared: &Shared) -> Finished
     where
         C: Future<Output = Exit>,
@@ -197,15 +197,12 @@ impl Run {
     {
         self.streams.sweep();
         while self.streams.held() {
-            let quiet = sleep(bounded(self.drain));
+            let quiet = sleep(self.drain);
             tokio::select! {
                 biased;
                 exit = &mut cut => return Err(exit),
                 () = self.output_moved() => {}
-                () = quiet => {
-                    self.streams.sweep();
-                    break;
-                }
+                () = quiet => break,
             }
         }
         Ok(())

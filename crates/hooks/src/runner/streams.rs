@@ -224,3 +224,44 @@ impl Output {
 fn is_passing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[tokio::test]
+    async fn a_sweep_finds_what_the_runtime_was_not_told_of() {
+        let (theirs, mut ours) = Streams::new(Arc::from(&b"abc"[..]), OUTPUT_CAP).unwrap();
+        let Theirs {
+            stdin,
+            mut stdout,
+            mut stderr,
+        } = theirs;
+        stdout.write_all(&[b'o'; 50_000]).unwrap();
+        stderr.write_all(b"e").unwrap();
+        ours.sweep();
+        assert_eq!(
+            (ours.stdout.bytes.len(), ours.stderr.bytes.len()),
+            (50_000, 1)
+        );
+        assert!(ours.held());
+        drop((stdin, stdout, stderr));
+        ours.sweep();
+        assert!(!ours.held());
+        assert_eq!(ours.unread(), 3);
+    }
+
+    #[tokio::test]
+    async fn a_sweep_ends_though_the_writer_does_not() {
+        let (theirs, mut ours) = Streams::new(Arc::from(&b""[..]), 1000).unwrap();
+        let Theirs { mut stdout, .. } = theirs;
+        let writer = std::thread::spawn(move || while stdout.write_all(&[b'x'; 4096]).is_ok() {});
+        for _ in 0..100 {
+            ours.sweep();
+        }
+        assert!(ours.held() && ours.stdout.bytes.len() <= 1000);
+        drop(ours);
+        writer.join().unwrap();
+    }
+}

@@ -41,7 +41,7 @@ const STARTS_PER_CORE: usize = 4;
 /// without either lets it live on.
 ///
 /// A descendant that leaves the group (`setsid`, or job control with `set -m`) is out of reach and
-/// survives everything here. Both clients have the same hole (measured on both).
+/// survives everything here, as it survives Codex (measured); Claude too signals the group only.
 ///
 /// # What it costs
 ///
@@ -126,17 +126,9 @@ impl Supervisor {
             if left.is_empty() {
                 return swept;
             }
-            for gone in join_all(left.iter().map(|id| end_left_behind(*id)))
-                .await
-                .iter()
-                .flatten()
-            {
-                *(if *gone {
-                    &mut swept.ended
-                } else {
-                    &mut swept.stuck
-                }) += 1;
-            }
+            let gone = join_all(left.iter().map(|id| end_left_behind(*id))).await;
+            swept.ended += gone.iter().filter(|gone| **gone == Some(true)).count();
+            swept.stuck += gone.iter().filter(|gone| **gone == Some(false)).count();
             // Only now: when this future is dropped before, they are still known.
             left.into_iter().for_each(|id| self.shared.forget(id));
         }

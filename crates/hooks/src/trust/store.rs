@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::{Standing, TrustState, codex_status, hash, scripts};
 use crate::config::Loaded;
@@ -90,6 +91,10 @@ pub struct Grant {
     /// The script files of the project it ran, with the hash of their content.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub scripts: BTreeMap<PathBuf, String>,
+    /// Hash of the variables that the project's settings gave it, if any: `PATH` alone could make
+    /// it another command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub env: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -149,6 +154,9 @@ impl TrustStore {
             DialectId::Claude => TrustState::Untrusted,
         };
         match (self.grant(&handler.key, &hash), by_codex) {
+            (Some(grant), _) if grant.hash == hash && grant.env != project_env(loaded) => {
+                Standing::modified("the `env` of its settings has changed since".into())
+            }
             (Some(grant), _) if grant.hash == hash => {
                 match changed_script(grant, &scripts::fingerprint(handler, &loaded.roots)) {
                     None => Standing::plain(TrustState::Trusted),
@@ -212,6 +220,7 @@ impl TrustStore {
                     project: loaded.roots.project.clone(),
                     trusted_at,
                     scripts: scripts::fingerprint(handler, &loaded.roots),
+                    env: project_env(loaded),
                 };
                 (handler.key.clone(), grant)
             })
@@ -252,6 +261,20 @@ impl TrustStore {
     fn io(&self, doing: &'static str, source: std::io::Error) -> TrustError {
         io(&self.path, doing, source)
     }
+}
+
+/// A hash of the variables that come with the project, in order of their layers.
+fn project_env(loaded: &Loaded) -> Option<String> {
+    let layers = loaded.env_layers.iter();
+    let env: Vec<_> = layers
+        .filter(|(layer, env)| layer.comes_with_project() && !env.is_empty())
+        .map(|(_, env)| env)
+        .collect();
+    let text = serde_json::to_string(&env)
+        .ok()
+        .filter(|_| !env.is_empty())?;
+    let digest = Sha256::digest(text.as_bytes());
+    Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// The file part of a key: everything before event, group and handler.

@@ -430,3 +430,17 @@ fn a_link_in_the_project_that_leads_out_of_it_is_the_projects() {
     std::os::unix::fs::symlink(sandbox.home().join("other.sh"), &link).unwrap();
     assert_eq!(states(&sandbox), [Modified]);
 }
+
+#[test]
+fn variables_that_the_project_changes_after_it_was_trusted_make_its_handlers_modified() {
+    let sandbox = project(&[NOTE]);
+    trust_all(&sandbox);
+    assert_eq!(states(&sandbox), [TrustState::Trusted]);
+    let with_path = settings(&[NOTE]).replacen('{', r#"{"env": {"PATH": "/evil"}, "#, 1);
+    sandbox.in_project(".claude/settings.json", &with_path);
+    let standing = standings(&sandbox).remove(0);
+    assert_eq!(standing.state, TrustState::Modified);
+    assert!(standing.why.unwrap().contains("`env`"));
+    trust_all(&sandbox);
+    assert_eq!(states(&sandbox), [TrustState::Trusted]);
+}

@@ -98,7 +98,7 @@ async fn a_dropped_quiesce_leaves_no_group_half_ended() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn whoever_leaves_the_group_survives_as_at_home() {
-    // Measured on both clients. Documented on `Supervisor`; a launcher would be needed to hold it.
+    // Measured on Codex. Documented on `Supervisor`; to hold it would take a session of its own.
     let folder = tempfile::tempdir().unwrap();
     let script = "setsid sh -c 'echo $$ > pid.tmp && mv pid.tmp pid; exec sleep 100' & sleep 100";
     let signal = CancellationToken::new();

@@ -81,11 +81,19 @@ pub(crate) fn harmless(simple: &Simple) -> bool {
 
 /// What the command really runs, all wrappers off, for rules on the program itself.
 pub(crate) fn innermost(simple: &Simple) -> &[Word] {
-    let mut words = simple.words.as_slice();
-    while let Some(inner) = unwrap(words, Reading::Deny) {
-        words = inner;
-    }
-    words
+    layers(simple).last().unwrap_or_default()
+}
+
+/// Whether the program, or one that starts it, is known only when it runs.
+pub(crate) fn program_unknown(simple: &Simple) -> bool {
+    layers(simple).any(|words| words.first().is_some_and(Word::has_hole))
+}
+
+/// The command, then what its wrapper starts, and so on.
+fn layers(simple: &Simple) -> impl Iterator<Item = &[Word]> {
+    std::iter::successors(Some(simple.words.as_slice()), |words| {
+        unwrap(words, Reading::Deny)
+    })
 }
 
 /// The files that the command names, if it is one that is known to read or write files.
@@ -93,8 +101,11 @@ pub(crate) fn files(simple: &Simple) -> Vec<Target> {
     let words = innermost(simple);
     let arguments = words.get(1..).unwrap_or_default();
     let flag = |w: &&Word| w.source.starts_with('-');
-    let in_place = |w: &Word| w.source.starts_with("-i") || w.source.starts_with("--in-place");
-    let script_given = |w: &Word| w.source.starts_with("-e") || w.source.starts_with("-f");
+    let starts = |w: &Word, flags: [&str; 2]| flags.iter().any(|f| w.source.starts_with(f));
+    let script_given = |w: &Word| starts(w, ["-e", "-f"]);
+    let short = |w: &Word| flag(&w) && !starts(w, ["--", "-e"]);
+    let in_place =
+        |w: &Word| w.source.starts_with("--in-place") || short(w) && w.source.contains('i');
     let (written, skipped) = match name(words).as_str() {
         "cat" | "head" | "tail" => (false, 0),
         "tee" => (true, 0),
@@ -142,23 +153,25 @@ fn name(words: &[Word]) -> String {
 /// The command that a wrapper starts; `None` when the first word is no wrapper (documented set).
 fn unwrap(words: &[Word], reading: Reading) -> Option<&[Word]> {
     let (first, rest) = words.split_first()?;
+    let vanishes = reading.restricts() && first.may_vanish();
+    // Behind `time` or a redirection the parser does not know an assignment.
+    let assigns = reading != Reading::Allow && assigns(&first.source);
+    if vanishes || assigns {
+        return (!rest.is_empty()).then_some(rest);
+    }
     let wrapper = first.literal()?;
     if reading == Reading::Condition && wrapper != "xargs" {
         return None;
     }
     let skipped = match wrapper.as_str() {
-        "nohup" | "noglob" => 0,
-        // A word of the shell's own, which may stand in front of assignments.
-        "time" if reading.restricts() => {
-            let flags = flags(rest, &[]);
-            let assigns = |w: &&Word| assigns(&w.source);
-            flags + rest.iter().skip(flags).take_while(assigns).count()
-        }
-        "time" => flags(rest, &[]),
+        "noglob" => 0,
+        "nohup" | "builtin" => only(rest, &["--"])?,
+        "command" => only(rest, &["-p", "--"])?,
+        "xargs" => only(rest, &[])?,
+        "time" => only(rest, &["-p"])?,
         "nice" => flags(rest, &["-n", "--adjustment"]),
         "stdbuf" => flags(rest, &["-i", "-o", "-e", "--input", "--output", "--error"]),
         "timeout" => flags(rest, &["-k", "-s", "--kill-after", "--signal"]) + 1,
-        "command" | "builtin" | "xargs" if flags(rest, &[]) == 0 => 0,
         _ => return None,
     };
     let (dropped, inner) = rest.split_at_checked(skipped)?;
@@ -174,15 +187,19 @@ fn assigns(word: &str) -> bool {
     starts && word.contains('=') && name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
+/// How many words the flags take, if there are no others than these. With others the wrapper may
+/// do something else than start a command (`command -v`, `xargs -n1`).
+fn only(words: &[Word], known: &[&str]) -> Option<usize> {
+    let count = flags(words, &[]);
+    let known = |w: &Word| known.contains(&w.source.as_str());
+    words.iter().take(count).all(known).then_some(count)
+}
+
 /// How many words the flags take, with the values of those that have one in the next word.
 fn flags(words: &[Word], valued: &[&str]) -> usize {
     let mut count = 0;
     while let Some(word) = words.get(count).filter(|w| w.source.starts_with('-')) {
-        count += if valued.contains(&word.source.as_str()) {
-            2
-        } else {
-            1
-        };
+        count += 1 + usize::from(valued.contains(&word.source.as_str()));
     }
     count.min(words.len())
 }

@@ -4,6 +4,7 @@
 //! `&&`, `||`, `;`, `|`, `&` and line breaks, in subshells, loops, branches and function bodies,
 //! in `$(…)`, backticks and `<(…)`. A pattern is compared with each of them, never with the whole.
 
+mod doubts;
 mod forms;
 mod pattern;
 mod script;

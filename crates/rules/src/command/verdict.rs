@@ -107,12 +107,7 @@ impl Part<'_> {
 
     /// The program is known only when it runs; no rule can vouch for it.
     pub(crate) fn name_unknown(&self) -> bool {
-        let Self::Command(simple) = self else {
-            return false;
-        };
-        forms::innermost(simple)
-            .first()
-            .is_some_and(|w| w.has_hole())
+        matches!(self, Self::Command(simple) if forms::program_unknown(simple))
     }
 
     pub(crate) fn describe(&self) -> String {

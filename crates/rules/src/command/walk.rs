@@ -6,6 +6,7 @@ use std::cell::RefCell;
 
 use tree_sitter::{Node, Parser, Tree};
 
+use super::doubts;
 use super::script::{Assignment, Loose, Script, Simple, Target, Unreadable};
 use super::word::{Word, slice};
 
@@ -13,18 +14,9 @@ thread_local! {
     static PARSER: RefCell<Option<Parser>> = const { RefCell::new(None) };
 }
 
-/// What the parser takes for a blank and the shell does not.
-const FALSE_BLANKS: [char; 3] = ['\r', '\u{b}', '\u{c}'];
-
-/// A word begins behind any of these.
-const STARTS_A_WORD: [char; 9] = [' ', '\t', '\n', ';', '&', '|', '(', ')', '`'];
-
 pub(crate) fn read(source: &str) -> Result<Script, Unreadable> {
-    if let Some(blank) = source.chars().find(|c| FALSE_BLANKS.contains(c)) {
-        return Err(Unreadable::new(format!(
-            "it has the control character {}",
-            blank.escape_debug()
-        )));
+    if let Some(doubt) = doubts::of_text(source) {
+        return Err(Unreadable::new(doubt));
     }
     let tree = parse(source).ok_or_else(|| Unreadable::new("the shell parser did not start"))?;
     let root = tree.root_node();
@@ -130,28 +122,24 @@ impl<'t> Walk<'_> {
             parent,
             assigned,
         } = visit;
+        if let Some(doubt) = doubts::of_node(node, self.source) {
+            return Err(Unreadable::new(doubt));
+        }
         match node.kind() {
             "command" | "declaration_command" | "unset_command" | "test_command" => {
-                self.command(node)?
+                self.command(node)?;
             }
             "compound_statement" => self.arithmetic(node),
-            "word" | "extglob_pattern" | "regex"
-                if slice(self.source, node.byte_range()).contains('\n') =>
-            {
-                return Err(broken_line());
-            }
             "variable_assignment" => self.assignment(node, parent),
             "for_statement" => self.bind(node.child_by_field_name("variable")),
             "file_redirect" => self.redirection(node, parent)?,
             "heredoc_redirect" => {
                 self.script.here_document = true;
                 let mut cursor = node.walk();
-                let words = node.children_by_field_name("argument", &mut cursor);
-                self.behind(node, words.collect())?;
-            }
-            "comment" => self.comment(node)?,
-            "command_substitution" if self.escapes_in_backticks(node) => {
-                return Err(Unreadable::new("a backslash stands in backticks"));
+                let mut words = Vec::new();
+                node.children_by_field_name("argument", &mut cursor)
+                    .for_each(|word| join(&mut words, word));
+                self.behind(node, &words)?;
             }
             "simple_expansion" | "expansion" if !assigned => self.used(node, variable(node)),
             "command_substitution" | "process_substitution" if !assigned => self.used(node, None),
@@ -160,16 +148,20 @@ impl<'t> Walk<'_> {
         Ok(())
     }
 
+    fn text(&self, node: Node<'t>) -> &str {
+        slice(self.source, node.byte_range())
+    }
+
     /// `((…))`: to bash a sum, to a plainer shell two subshells, so its text is a command too.
     fn arithmetic(&mut self, node: Node<'t>) {
-        let text = slice(self.source, node.byte_range());
+        let text = self.text(node);
         if let Some(inner) = text.strip_prefix("((").and_then(|t| t.strip_suffix("))")) {
             let words = inner.split_whitespace().map(Word::unquoted).collect();
             self.push(
                 node,
                 Simple {
-                    assignments: vec![],
                     words,
+                    ..Simple::default()
                 },
             );
         }
@@ -179,23 +171,15 @@ impl<'t> Walk<'_> {
     fn command(&mut self, node: Node<'t>) -> Result<(), Unreadable> {
         let mut simple = Simple::default();
         let mut words: Vec<Vec<Node<'t>>> = Vec::new();
-        self.on_one_line(node)?;
         let mut cursor = node.walk();
         for child in node.children(&mut cursor) {
             match child.kind() {
                 "variable_assignment" if words.is_empty() => {
                     simple.assignments.push(self.leading(child));
                 }
-                "file_redirect" => {
-                    let mut cursor = child.walk();
-                    let found = child.children_by_field_name("destination", &mut cursor);
-                    words.extend(found.skip(1).map(|node| vec![node]));
-                }
+                "file_redirect" => words.extend(destinations(child).into_iter().skip(1)),
                 "herestring_redirect" | "heredoc_redirect" | "comment" => {}
-                _ => match words.last_mut() {
-                    Some(word) if Self::touches(word, child) => word.push(child),
-                    _ => words.push(vec![child]),
-                },
+                _ => join(&mut words, child),
             }
         }
         simple.words = words
@@ -207,8 +191,9 @@ impl<'t> Walk<'_> {
             .first()
             .and_then(Word::literal)
             .unwrap_or_default();
-        if node.kind() == "command" {
-            is_command(&simple.words)?;
+        let doubt = doubts::of_name(&simple.words).filter(|_| node.kind() == "command");
+        if let Some(doubt) = doubt {
+            return Err(Unreadable::new(doubt));
         }
         if name == "read" {
             let names = simple.words.iter().skip(1).filter_map(Word::literal);
@@ -223,59 +208,11 @@ impl<'t> Walk<'_> {
         self.ends.push(node.end_byte());
     }
 
-    /// Inside backticks a backslash is taken off before the text is read; the parser does not.
-    fn escapes_in_backticks(&self, node: Node<'t>) -> bool {
-        let text = slice(self.source, node.byte_range());
-        text.starts_with('`') && text.contains('\\')
-    }
-
-    /// A comment starts a word. The parser also takes a `#` for one that a broken line puts
-    /// inside a word, and what follows would be hidden.
-    fn comment(&self, node: Node<'t>) -> Result<(), Unreadable> {
-        let before = slice(self.source, 0..node.start_byte());
-        let before = before.trim_end_matches("\\\n");
-        let escaped = before
-            .strip_suffix([' ', '\t', '\n'])
-            .is_some_and(|b| b.ends_with('\\'));
-        if escaped || !(before.is_empty() || before.ends_with(STARTS_A_WORD)) {
-            return Err(Unreadable::new("a `#` may or may not begin a comment"));
-        }
-        Ok(())
-    }
-
-    /// The parts of a command stand on one line, or on lines broken between them. The parser
-    /// misses a line's end that a backslash follows, and takes the next command for an argument;
-    /// and it makes two words of one that is broken in the middle.
-    fn on_one_line(&self, node: Node<'t>) -> Result<(), Unreadable> {
-        if node.kind() == "test_command" {
-            return Ok(());
-        }
-        let mut cursor = node.walk();
-        let mut at = node.start_byte();
-        for child in node.children(&mut cursor) {
-            let gap = slice(self.source, at..child.start_byte());
-            let left = gap.replace("\\\n", "");
-            if left.contains('\n') || (left.is_empty() && !gap.is_empty()) {
-                return Err(broken_line());
-            }
-            at = child.end_byte();
-        }
-        Ok(())
-    }
-
-    /// Whether a node goes on where the word ends.
-    fn touches(word: &[Node<'t>], next: Node<'t>) -> bool {
-        word.last()
-            .is_some_and(|last| last.end_byte() == next.start_byte())
-    }
-
     fn leading(&self, node: Node<'t>) -> Assignment {
-        let name = node
-            .child_by_field_name("name")
-            .map(|n| slice(self.source, n.byte_range()));
+        let name = node.child_by_field_name("name").map(|n| self.text(n));
         Assignment {
             name: name.unwrap_or_default().to_owned(),
-            source: slice(self.source, node.byte_range()).to_owned(),
+            source: self.text(node).to_owned(),
         }
     }
 
@@ -298,13 +235,13 @@ impl<'t> Walk<'_> {
     }
 
     fn bind(&mut self, name: Option<Node<'t>>) {
-        let name = name.map(|n| slice(self.source, n.byte_range()).to_owned());
+        let name = name.map(|n| self.text(n).to_owned());
         self.loose.bound.extend(name);
     }
 
     /// Of the parts that are open in any case, one is enough.
     fn used(&mut self, node: Node<'t>, variable: Option<Node<'t>>) {
-        let text = |n: Node<'t>| slice(self.source, n.byte_range()).to_owned();
+        let text = |n: Node<'t>| self.text(n).to_owned();
         let name = variable.map(text);
         if name.is_some() || self.loose.uses.iter().all(|(_, name)| name.is_some()) {
             self.loose.uses.push((text(node), name));
@@ -312,9 +249,7 @@ impl<'t> Walk<'_> {
     }
 
     fn redirection(&mut self, node: Node<'t>, parent: &str) -> Result<(), Unreadable> {
-        self.on_one_line(node)?;
-        let mut cursor = node.walk();
-        let mut found = node.children_by_field_name("destination", &mut cursor);
+        let mut found = destinations(node).into_iter();
         let Some(file) = found.next() else {
             return Ok(());
         };
@@ -325,9 +260,11 @@ impl<'t> Walk<'_> {
             .map(|c| c.kind())
             .find(|k| k.contains(['<', '>']));
         let operator = operator.unwrap_or_default();
-        let word = Word::read(&[file], self.source);
+        let word = Word::read(&file, self.source);
+        let process = file.iter().any(|n| n.kind() == "process_substitution");
         let descriptor = word.source.chars().all(|c| c.is_ascii_digit() || c == '-');
-        if !(operator.ends_with('&') && descriptor) && file.kind() != "process_substitution" {
+        let copied = operator.ends_with('&') && descriptor;
+        if !copied && !process {
             self.script
                 .redirected
                 .push(Target::new(&word, operator.contains('>')));
@@ -335,13 +272,13 @@ impl<'t> Walk<'_> {
         if parent == "command" {
             Ok(())
         } else {
-            self.behind(node, behind)
+            self.behind(node, &behind)
         }
     }
 
     /// Words behind a redirection belong to the command in front of it.
-    fn behind(&mut self, redirection: Node<'t>, nodes: Vec<Node<'t>>) -> Result<(), Unreadable> {
-        if nodes.is_empty() {
+    fn behind(&mut self, redirection: Node<'t>, words: &[Vec<Node<'t>>]) -> Result<(), Unreadable> {
+        if words.is_empty() {
             return Ok(());
         }
         let before = self
@@ -361,16 +298,34 @@ impl<'t> Walk<'_> {
         };
         simple
             .words
-            .extend(nodes.iter().map(|node| Word::read(&[*node], self.source)));
+            .extend(words.iter().map(|nodes| Word::read(nodes, self.source)));
         if let Some(end) = owner.and_then(|i| self.ends.get_mut(i)) {
-            *end = nodes.last().map_or(*end, Node::end_byte);
+            *end = words.iter().flatten().last().map_or(*end, Node::end_byte);
         }
         Ok(())
     }
 }
 
-fn broken_line() -> Unreadable {
-    Unreadable::new("where a command or a word ends is not certain at a line break")
+/// Adds a node to the word it touches, or as a word of its own.
+fn join<'t>(words: &mut Vec<Vec<Node<'t>>>, node: Node<'t>) {
+    let last = words.last_mut();
+    match last.filter(|word| {
+        word.last()
+            .is_some_and(|n| n.end_byte() == node.start_byte())
+    }) {
+        Some(word) => word.push(node),
+        None => words.push(vec![node]),
+    }
+}
+
+/// The file of a redirection, and the words behind it that the parser takes for more files.
+fn destinations(redirection: Node<'_>) -> Vec<Vec<Node<'_>>> {
+    let mut words = Vec::new();
+    let mut cursor = redirection.walk();
+    for node in redirection.children_by_field_name("destination", &mut cursor) {
+        join(&mut words, node);
+    }
+    words
 }
 
 /// The name in `$x`, `${x}` and `${x:-…}`.
@@ -378,43 +333,4 @@ fn variable(node: Node<'_>) -> Option<Node<'_>> {
     let mut cursor = node.walk();
     node.named_children(&mut cursor)
         .find(|n| n.kind() == "variable_name")
-}
-
-/// The shell's own words do not start a command, not even behind `time`.
-fn is_command(words: &[Word]) -> Result<(), Unreadable> {
-    let timed = words.first().is_some_and(|w| w.source == "time");
-    let timing = |w: &&Word| timed && (w.source == "time" || w.source.starts_with('-'));
-    match words.iter().find(|w| !timing(w)) {
-        Some(word) if is_reserved(&word.source) => {
-            let why = format!("`{}` stands where a command is expected", word.source);
-            Err(Unreadable::new(why))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Words that cannot be a command's name; the parser takes some of them for one.
-fn is_reserved(name: &str) -> bool {
-    matches!(
-        name,
-        "if" | "then"
-            | "elif"
-            | "else"
-            | "fi"
-            | "for"
-            | "while"
-            | "until"
-            | "do"
-            | "done"
-            | "case"
-            | "esac"
-            | "select"
-            | "function"
-            | "coproc"
-            | "{"
-            | "}"
-            | "[["
-            | "]]"
-            | "!"
-    )
 }

@@ -62,8 +62,19 @@ impl Word {
         (!self.has_hole()).then(|| self.plain())
     }
 
+    /// Whether the shell makes several words of it by braces.
+    pub(crate) fn has_braces(&self) -> bool {
+        has_braces(&self.source)
+    }
+
     pub(crate) fn has_hole(&self) -> bool {
         self.pieces.iter().any(|p| matches!(p, Piece::Hole(_)))
+    }
+
+    /// Whether nothing may be left of the word, and the next one be taken for it: `$x`, `$(…)`.
+    pub(crate) fn may_vanish(&self) -> bool {
+        let quoted = self.source.contains(['"', '\'']);
+        !quoted && self.pieces.iter().all(|p| matches!(p, Piece::Hole(_)))
     }
 
     /// Whether the shell would look for files, or for a home folder, in place of the word.
@@ -100,12 +111,25 @@ impl Word {
                     _ => self.hole(written),
                 }
             }
-            "string" => self.parts(node, source, inner(node), unescape_quoted),
+            "string" => {
+                self.drop_translation_mark(slice(source, 0..node.start_byte()));
+                self.parts(node, source, inner(node), unescape_quoted);
+            }
             "translated_string" | "concatenation" => {
                 self.parts(node, source, node.byte_range(), unescape);
             }
             kind if is_hole(kind) => self.hole(slice(source, node.byte_range())),
             _ => self.parts(node, source, node.byte_range(), unescape),
+        }
+    }
+
+    /// `$"x"` is `"x"` in the user's language.
+    fn drop_translation_mark(&mut self, before: &str) {
+        let marked = before.strip_suffix('$').is_some_and(|b| !b.ends_with('\\'));
+        if let Some(Piece::Text(text)) = self.pieces.last_mut().filter(|_| marked)
+            && text.ends_with('$')
+        {
+            text.pop();
         }
     }
 

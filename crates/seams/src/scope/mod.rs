@@ -59,7 +59,7 @@ impl Scope {
     /// How long [`Scope::dispose`] lets cancelled work finish before it is dropped. Our choice.
     pub const GRACE: Duration = Duration::from_secs(5);
 
-    /// A scope without a parent, with a fault log of its own.
+    /// A scope without a parent, with a fault log of its own: see [`Scope::faults`].
     pub fn root(name: impl Into<Name>) -> Self {
         Self::root_with(name, &FaultLog::new())
     }
@@ -118,8 +118,9 @@ impl Scope {
         own.into_iter().chain(below).collect()
     }
 
-    /// Runs `work` on the current tokio runtime as this scope's own. A panic is recorded. On a
-    /// disposed scope, or outside a runtime, the work is dropped and the refusal recorded.
+    /// Runs `work` on the current tokio runtime as this scope's own. It should stop soon after
+    /// [`Scope::signal`] is cancelled. A panic is recorded. On a disposed scope, or outside a
+    /// runtime, the work is dropped and the refusal recorded.
     pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         let Ok(runtime) = Handle::try_current() else {
             return self.record(FaultKind::Refused("no tokio runtime here".to_owned()));
@@ -139,12 +140,17 @@ impl Scope {
         });
     }
 
-    /// Ends the scope: see [`Scope::dispose_within`], with [`Scope::GRACE`].
+    /// Ends the scope, with [`Scope::GRACE`]: see [`Scope::dispose_within`].
     pub async fn dispose(&self) {
         self.dispose_within(Self::GRACE).await;
     }
 
     /// Ends the scope and returns only when nothing of it runs and nothing of it will be called.
+    /// What has not finished `grace` after its signal was cancelled is dropped and recorded as
+    /// overdue. May be called any number of times, also at once, and from within a listener of
+    /// this scope: see [`crate::guide::disposal`].
+    ///
+    /// Needs a tokio runtime with time if anything still runs.
     pub async fn dispose_within(&self, grace: Duration) {
         self.0.close();
         Arc::clone(&self.0).drain(grace).await;

@@ -126,3 +126,31 @@ fn a_registration_that_races_with_dispose_is_removed_or_refused_but_never_stays(
         assert!(refused || scope.0.lock().holdings.is_empty());
     }
 }
+
+#[test]
+fn a_scope_lets_go_of_what_ended_by_itself() {
+    block_on(async {
+        let (scope, seam) = (Scope::root("app"), Waterfall::<Ask>::new(&FaultLog::new()));
+        let held = || {
+            let state = scope.0.lock();
+            (state.holdings.len(), state.children.len())
+        };
+        for _ in 0..3 {
+            scope.spawn(async {});
+        }
+        let registration = seam.on(&scope, "listener", |(), next| async {
+            Ok(next.run().await?)
+        });
+        let child = scope.child("child");
+        assert_eq!(held(), (4, 1));
+        registration.remove();
+        for _ in 0..10 {
+            // The spawned work ends as soon as it has its turn.
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(held(), (0, 1));
+        child.dispose().await;
+        let _next = scope.child("next");
+        assert_eq!(held(), (0, 1), "only the next child is there");
+    });
+}

@@ -1,8 +1,11 @@
 //! The person at the terminal, if there is one.
 
 use std::io::{BufRead as _, IsTerminal as _};
+use std::sync::Arc;
 
+use seamline_bridges::Bridge;
 use seamline_harness::tools::{ApprovalAnswer, ApprovalQuestion, ToolSeams};
+use seamline_hooks::DialectId;
 use seamline_seams::{Scope, Signal};
 
 use crate::{output, render};
@@ -14,10 +17,28 @@ pub(super) fn attended() -> bool {
 
 /// Registers the terminal as one who may answer; without a terminal nobody is registered, and a
 /// call that must be asked about is denied.
-pub(super) fn register(scope: &Scope, tools: &ToolSeams, json: bool) {
-    if attended() && !json {
-        tools.approval.on(scope, "terminal", ask);
+///
+/// Codex asks its hooks before it asks a person (measured), so their answer is waited for; Claude
+/// Code asks both at once.
+pub(super) fn register(scope: &Scope, tools: &ToolSeams, bridges: &[Arc<Bridge>], json: bool) {
+    if !attended() || json {
+        return;
     }
+    let codex = bridges
+        .iter()
+        .find(|bridge| bridge.dialect() == DialectId::Codex)
+        .cloned();
+    tools
+        .approval
+        .on(scope, "terminal", move |question, signal| {
+            let codex = codex.clone();
+            async move {
+                if let Some(codex) = codex {
+                    codex.approval_settled(question.proposal.token()).await;
+                }
+                ask(question, signal).await
+            }
+        });
 }
 
 async fn ask(question: ApprovalQuestion, signal: Signal) -> Option<ApprovalAnswer> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use seamline_bridges::{Bridge, BridgeOptions, Witness};
 use seamline_hooks::engine::EngineParts;
 use seamline_hooks::runner::Supervisor;
-use seamline_hooks::trust::{TrustState, TrustStore};
+use seamline_hooks::trust::{TrustState, TrustStore, hash};
 use seamline_hooks::{Diagnostic, DialectId, Engine, Handler, HandlerKey, config};
 
 use super::scratch::Scratch;
@@ -37,6 +37,12 @@ impl Hooks {
         places: &Places,
         scratch: Option<&Scratch>,
     ) -> Result<Self, CliError> {
+        if let (Which::None, Some(file)) = (args.hooks, &args.hooks_config) {
+            let file = file.display();
+            return Err(CliError::usage(format!(
+                "--hooks none and --hooks-config {file} contradict each other"
+            )));
+        }
         let selection = Selection {
             dialect: None,
             hooks_config: args.hooks_config.clone(),
@@ -51,24 +57,21 @@ impl Hooks {
                 if setup.loaded.any_file() {
                     wanted.push(setup);
                 }
-            } else if named.is_none() && !setup.loaded.handlers.is_empty() {
-                off.push(format!(
-                    "{} of {dialect} {} off (--hooks {})",
-                    count(setup.loaded.handlers.len(), "hook", ""),
-                    if setup.loaded.handlers.len() == 1 {
-                        "is"
-                    } else {
-                        "are"
-                    },
-                    word(args.hooks),
-                ));
+            } else if named.is_none() {
+                off.extend(is_off(&setup, args.hooks));
             }
         }
+        if let Some(file) = &args.hooks_config {
+            let file = file.display();
+            off.push(format!(
+                "your own and the project's hook files are not read (--hooks-config {file})"
+            ));
+        }
         check_broken(args, &places, &wanted)?;
-        agree(args, &places, &wanted, &mut store)?;
+        let agreed = agree(args, &places, &wanted, &mut store)?;
         let mut in_force = Vec::new();
         for setup in wanted {
-            let (ready, left_out) = ready(setup, &places, scratch, args.trust_project_hooks);
+            let (ready, left_out) = ready(setup, &places, scratch, agreed)?;
             if left_out {
                 off.push("`env` of the project is left out, since it is not trusted".to_owned());
             }
@@ -145,6 +148,14 @@ impl Hooks {
     }
 }
 
+/// What to say about a protocol that `--hooks` leaves out, if it has hooks.
+fn is_off(setup: &Setup, which: Which) -> Option<String> {
+    let hooks = setup.loaded.handlers.len();
+    let are = if hooks == 1 { "is" } else { "are" };
+    let (count, dialect) = (count(hooks, "hook", ""), setup.loaded.dialect);
+    (hooks > 0).then(|| format!("{count} of {dialect} {are} off (--hooks {})", word(which)))
+}
+
 fn in_force(which: Which, named: Option<DialectId>, dialect: DialectId) -> bool {
     match which {
         Which::None => false,
@@ -183,13 +194,13 @@ fn check_broken(args: &RunArgs, places: &Places, setups: &[Setup]) -> Result<(),
     Ok(())
 }
 
-/// Project hooks run only when somebody agreed to them.
+/// Project hooks run only when somebody agreed to them. Says whether that was now, to all of them.
 fn agree(
     args: &RunArgs,
     places: &Places,
     setups: &[Setup],
     store: &mut TrustStore,
-) -> Result<(), CliError> {
+) -> Result<bool, CliError> {
     let pending: Vec<(&Setup, &Handler)> = setups
         .iter()
         .flat_map(|setup| {
@@ -202,7 +213,7 @@ fn agree(
         .filter(|(setup, handler)| handler.disabled.is_none() && !setup.trust_of(handler).runs())
         .collect();
     if pending.is_empty() || args.trust_project_hooks {
-        return Ok(());
+        return Ok(args.trust_project_hooks);
     }
     let lines: Vec<String> = pending
         .iter()
@@ -226,20 +237,20 @@ fn agree(
             .map(|(_, handler)| *handler);
         store.trust(of_setup, &setup.loaded)?;
     }
-    Ok(())
+    Ok(true)
 }
 
 /// A configuration with the trust of its handlers.
 type Ready = (config::Loaded, BTreeMap<HandlerKey, TrustState>);
 
-/// Everything was agreed to; in a rehearsal the same files are read again from the copy. Says
-/// whether variables of the project were left out.
+/// Everything was agreed to; in a rehearsal the same files are read again from the copy, and must
+/// say the same. Says whether variables of the project were left out.
 fn ready(
     setup: Setup,
     places: &Places,
     scratch: Option<&Scratch>,
     trust_project: bool,
-) -> (Ready, bool) {
+) -> Result<(Ready, bool), CliError> {
     let (mut loaded, left_out) = setup.with_trusted_variables(trust_project);
     if let Some(scratch) = scratch {
         let mut roots = places.roots.clone();
@@ -247,19 +258,27 @@ fn ready(
         let env = loaded.env;
         loaded = config::load(setup.loaded.dialect, &roots);
         loaded.env = env;
+        let hashes = |loaded: &config::Loaded| loaded.handlers.iter().map(hash).collect();
+        let (agreed, copied): (Vec<String>, Vec<String>) = (hashes(&setup.loaded), hashes(&loaded));
+        if agreed != copied {
+            let message = "the hook files changed while the project was copied; run it again";
+            return Err(CliError::Internal {
+                message: message.to_owned(),
+            });
+        }
     }
+    let state = |handler: &Handler| {
+        let own = !handler.layer.comes_with_project();
+        if own {
+            TrustState::Own
+        } else {
+            TrustState::Trusted
+        }
+    };
     let trust = loaded
         .handlers
         .iter()
-        .map(|handler| {
-            let own = !handler.layer.comes_with_project();
-            let state = if own {
-                TrustState::Own
-            } else {
-                TrustState::Trusted
-            };
-            (handler.key.clone(), state)
-        })
+        .map(|h| (h.key.clone(), state(h)))
         .collect();
-    ((loaded, trust), left_out)
+    Ok(((loaded, trust), left_out))
 }

@@ -14,20 +14,21 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use seamline_bridges::Witness;
-use seamline_harness::agent::{Agent, Pending, TurnOutcome};
+use seamline_harness::agent::{Agent, AgentHandle, AgentSeams, Pending, TurnOutcome};
 use seamline_harness::permission::Mode;
 use seamline_harness::session::event::TurnEndReason;
 use seamline_harness::session::{Place, Session};
-use seamline_harness::tools::builtin;
-use seamline_seams::{FaultLog, Scope};
+use seamline_harness::tools::{ToolSeams, builtin};
+use seamline_seams::{Fault, FaultLog, Scope};
 
 use self::debug::DebugFolder;
 use self::hooks::Hooks;
 use self::model::{Chosen, ModelName};
 use self::show::Screen;
 use crate::error::CliError;
-use crate::exit;
+use crate::interrupt::Interrupts;
 use crate::places::Places;
+use crate::{exit, runtime};
 
 /// Run the agent: one prompt, with the project's Claude Code and Codex hooks in force.
 ///
@@ -86,15 +87,15 @@ pub(crate) fn run(args: &RunArgs, places: Places) -> Result<u8, CliError> {
     };
     let chosen = name.choose(&places)?;
     let hooks = Hooks::read(args, &places, chosen.scratch.as_ref())?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(|source| CliError::Write {
-            what: "to a runtime of our own".into(),
-            source,
-        })?;
-    runtime.block_on(play(args, &places, chosen, hooks))
+    runtime::block_on(play(args, &places, chosen, hooks))
+}
+
+/// What came of a run.
+struct Played {
+    outcome: TurnOutcome,
+    log: Option<PathBuf>,
+    faults: Vec<Fault>,
+    closed: Result<(), CliError>,
 }
 
 async fn play(
@@ -105,51 +106,84 @@ async fn play(
 ) -> Result<u8, CliError> {
     let project = chosen.project(places);
     let screen = Arc::new(Screen::new(args.json, places.clone(), project.clone()));
-    let session = session(args, places, &project)?;
-    let tools = builtin::registry().map_err(|error| CliError::Internal {
-        message: error.to_string(),
-    })?;
-    let faults = FaultLog::new();
-    let agent = Agent::builder(Arc::clone(&chosen.model), session)
-        .model_name(&chosen.name)
-        .tools(tools)
-        .mode(args.permission_mode)
-        .cwd(&project)
-        .build();
-    let root = Scope::root("seamline");
-    screen.watch(&root, agent.seams());
-    let debug = args
-        .debug_hooks
-        .as_deref()
-        .map(DebugFolder::create)
-        .transpose()?;
-    let witness: Arc<dyn Witness> = match debug {
-        Some(debug) => Arc::new(vec![
-            Arc::clone(&screen) as Arc<dyn Witness>,
-            Arc::new(debug),
-        ]),
-        None => Arc::clone(&screen) as Arc<dyn Witness>,
+    let played = perform(args, places, &chosen, &hooks, &screen).await;
+    // However it went: nothing that a hook started outlives the run.
+    hooks.sweep(&screen).await;
+    let Some(played) = played? else {
+        return Ok(exit::INTERRUPTED);
     };
-    screen.begin(&chosen, args, agent.session(), &hooks);
-    let bridges = hooks.bridges(places, &project, &witness);
+    screen.end(&played.outcome, played.log.as_deref(), &played.faults);
+    played.closed?;
+    Ok(exit_code(&played.outcome))
+}
+
+/// Plays the turn; `None` when a second request to end cut it short.
+async fn perform(
+    args: &RunArgs,
+    places: &Places,
+    chosen: &Chosen,
+    hooks: &Hooks,
+    screen: &Arc<Screen>,
+) -> Result<Option<Played>, CliError> {
+    let mut witnesses: Vec<Arc<dyn Witness>> = vec![Arc::clone(screen) as Arc<dyn Witness>];
+    if let Some(folder) = &args.debug_hooks {
+        witnesses.push(Arc::new(DebugFolder::create(folder)?));
+    }
+    let witness: Arc<dyn Witness> = Arc::new(witnesses);
+    let faults = FaultLog::new();
+    let agent = agent(args, places, chosen, &faults)?;
+    let root = Scope::root_with("seamline", &faults);
+    screen.watch(&root, agent.seams());
+    screen.begin(chosen, args, agent.session(), hooks);
     let plugins = root.child("hooks");
+    let bridges = hooks.bridges(places, &chosen.project(places), &witness);
     for bridge in &bridges {
         if !bridge.register(&plugins, &agent) {
-            let message = "a bridge could not be registered".to_owned();
-            return Err(CliError::Internal { message });
+            return Err(internal("a bridge could not be registered"));
         }
     }
-    approve::register(&root, agent.tool_seams(), args.json);
-    let outcome = turn(&agent, &args.prompt).await;
-    let log = agent.session().path().map(PathBuf::from);
-    let closed = agent.close("end of the run").await;
-    root.dispose().await;
-    hooks.sweep(&screen).await;
-    screen.end(&outcome, log.as_deref(), &faults.take());
-    closed.map_err(|error| CliError::Internal {
+    approve::register(&root, agent.tool_seams(), &bridges, args.json);
+    let asked_twice = asked_twice(Interrupts::listen()?, agent.handle());
+    let turn = async {
+        let outcome = agent.send(args.prompt.as_str()).await;
+        let log = agent.session().path().map(PathBuf::from);
+        let closed = agent.close("end of the run").await.map_err(internal);
+        root.dispose().await;
+        Played {
+            outcome,
+            log,
+            faults: faults.take(),
+            closed,
+        }
+    };
+    tokio::select! {
+        played = turn => Ok(Some(played)),
+        () = asked_twice => Ok(None),
+    }
+}
+
+fn agent(
+    args: &RunArgs,
+    places: &Places,
+    chosen: &Chosen,
+    faults: &FaultLog,
+) -> Result<Agent, CliError> {
+    let project = chosen.project(places);
+    let session = session(args, places, &project)?;
+    let agent = Agent::builder(Arc::clone(&chosen.model), session)
+        .model_name(&chosen.name)
+        .tools(builtin::registry().map_err(internal)?)
+        .mode(args.permission_mode)
+        .cwd(&project)
+        .seams(AgentSeams::new(faults))
+        .tool_seams(ToolSeams::new(faults));
+    Ok(agent.build())
+}
+
+fn internal(error: impl ToString) -> CliError {
+    CliError::Internal {
         message: error.to_string(),
-    })?;
-    Ok(exit_code(&outcome))
+    }
 }
 
 fn session(
@@ -160,26 +194,14 @@ fn session(
     if args.ephemeral {
         return Ok(Session::ephemeral(project));
     }
-    Session::create(&Place::new(&places.state, project)).map_err(|error| CliError::Internal {
-        message: error.to_string(),
-    })
+    Session::create(&Place::new(&places.state, project)).map_err(internal)
 }
 
-/// Sends the prompt; the first Ctrl-C cancels the turn, a second one ends the process.
-async fn turn(agent: &Agent, prompt: &str) -> TurnOutcome {
-    let sent = agent.send(prompt);
-    let handle = agent.handle();
-    let watch = tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            handle.cancel(Pending::Drop);
-        }
-        if tokio::signal::ctrl_c().await.is_ok() {
-            std::process::exit(exit::INTERRUPTED.into());
-        }
-    });
-    let outcome = sent.await;
-    watch.abort();
-    outcome
+/// The first request to end cancels the turn; returns at the second, which waits for nothing.
+async fn asked_twice(mut interrupts: Interrupts, agent: AgentHandle) {
+    interrupts.next().await;
+    agent.cancel(Pending::Drop);
+    interrupts.next().await;
 }
 
 fn exit_code(outcome: &TurnOutcome) -> u8 {

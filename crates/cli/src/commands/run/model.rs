@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use seamline_harness::model::Model;
-use seamline_harness::model::scripted::Scripted;
+use seamline_harness::model::scripted::{ScriptError, Scripted};
 
 use super::rehearsal::Rehearsal;
 use super::scratch::Scratch;
@@ -85,8 +85,11 @@ impl ModelName {
 }
 
 fn scripted(file: &Path) -> Result<Chosen, CliError> {
-    let model = Scripted::read(file).map_err(|error| CliError::Script {
-        message: error.to_string(),
+    let model = Scripted::read(file).map_err(|error| match error {
+        ScriptError::Io { path, source } => CliError::Unreadable { path, source },
+        parse => CliError::Script {
+            message: parse.to_string(),
+        },
     })?;
     Ok(Chosen {
         model: Arc::new(model),

@@ -113,7 +113,8 @@ impl Screen {
 
     pub(super) fn note(&self, text: &str) {
         if self.json {
-            self.object(&json!({ "type": "notice", "text": text }));
+            let source = json!({ "kind": "plugin", "plugin": "seamline" });
+            self.object(&json!({ "type": "notice", "text": text, "source": source }));
         } else {
             self.text(&format!("{}  {}\n", "note".yellow(), visible(text)));
         }
@@ -198,6 +199,10 @@ impl Witness for Screen {
                 ));
             }
         }
+    }
+
+    fn ended(&self, run: &Run) {
+        self.hook(run.handler.event, run);
     }
 }
 
@@ -319,7 +324,7 @@ fn finished(result: &ToolResult) -> Option<String> {
         "ok".into()
     };
     let body: String = shown
-        .map(|line| format!("      | {}\n", cut(line, 120)))
+        .map(|line| format!("      | {}\n", cut(&line.replace('\t', "  "), 120)))
         .collect();
     Some(format!("      {word}\n{body}"))
 }

@@ -17,7 +17,7 @@ pub struct SessionStartEvent {
     pub facts: Arc<Facts>,
     /// New or resumed.
     pub source: StartSource,
-    /// Cancelled when the agent closes.
+    /// Cancelled when the wait for the contributors is, and when the agent closes.
     pub signal: Signal,
 }
 

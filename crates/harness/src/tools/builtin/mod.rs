@@ -12,6 +12,8 @@ mod glob;
 mod grep;
 mod patch;
 mod read;
+#[cfg(test)]
+mod tests;
 mod walk;
 mod write;
 

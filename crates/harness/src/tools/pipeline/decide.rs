@@ -1,6 +1,6 @@
 //! Propose, pre and permission: what a call is, and whether it may run.
 
-use seamline_seams::{self as seams, Asked, Halt, Notice, Reply, Riders, When};
+use seamline_seams::{self as seams, Asked, Fault, Halt, Notice, Reply, Riders, When};
 
 use super::{Decided, Pipeline, Verdict};
 use crate::content::Source;
@@ -61,9 +61,9 @@ impl Deciding<'_> {
         if let Some(verdict) = self.propose().await {
             return verdict;
         }
-        let decision = match self.pre().await {
-            Ok(decision) => decision,
-            Err(verdict) => return verdict,
+        let decision = match self.ask_pre().await {
+            Ok(reply) => self.take(reply),
+            Err(fault) => return Verdict::Over(fault.into(), Ending::Faulted),
         };
         self.permission(decision).await
     }
@@ -78,47 +78,34 @@ impl Deciding<'_> {
             Err(fault) => Some(Verdict::Over(fault.into(), Ending::Faulted)),
             Ok(reply) => match self.take(reply) {
                 ProposeDecision::Keep => None,
-                ProposeDecision::Rewrite { arguments, by } => {
-                    self.rewrite(&arguments, by.into()).err()
-                }
+                ProposeDecision::Rewrite { arguments, by } => self
+                    .rewrite(&arguments, by.into_iter().map(Into::into).collect())
+                    .err(),
             },
         }
     }
 
-    /// `tools.pre`; a fault ends the call.
-    async fn pre(&mut self) -> Result<PreDecision, Verdict> {
-        let seam = &self.pipeline.seams.pre;
+    async fn ask_pre(&self) -> Result<Reply<PreDecision>, Fault> {
         let default = |_| async {
             PreDecision::Allow {
                 pre_approved: false,
             }
         };
-        match seam.dispatch(self.proposal.clone(), default).await {
-            Err(fault) => Err(Verdict::Over(fault.into(), Ending::Faulted)),
-            Ok(reply) => Ok(self.take(reply)),
-        }
+        let seam = &self.pipeline.seams.pre;
+        seam.dispatch(self.proposal.clone(), default).await
     }
 
     async fn permission(&mut self, decision: PreDecision) -> Verdict {
-        if let PreDecision::Deny { reason, by } = decision {
-            return Verdict::Denied {
+        let invalid = invalid(&self.proposal);
+        match (decision, invalid) {
+            (PreDecision::Deny { reason, by }, _) => denied(reason, by),
+            (_, Some(outcome)) => Verdict::Over(outcome, Ending::Invalid),
+            (PreDecision::Ask { reason, by }, None) => self.policy_asks(reason, by).await,
+            (PreDecision::Defer { reason, by }, None) => Verdict::Deferred {
                 reason,
                 by: by.into(),
-                cause: DenyCause::Policy,
-            };
-        }
-        if let Some(outcome) = invalid(&self.proposal) {
-            return Verdict::Over(outcome, Ending::Invalid);
-        }
-        match decision {
-            PreDecision::Ask { reason, by } => self.policy_asks(reason, by).await,
-            PreDecision::Defer { reason, .. } => Verdict::Deferred { reason },
-            PreDecision::Allow { pre_approved } => self.mode_decides(pre_approved).await,
-            PreDecision::Deny { reason, by } => Verdict::Denied {
-                reason,
-                by: by.into(),
-                cause: DenyCause::Policy,
             },
+            (PreDecision::Allow { pre_approved }, None) => self.mode_decides(pre_approved).await,
         }
     }
 
@@ -203,22 +190,25 @@ impl Deciding<'_> {
     }
 
     /// Arguments changed by an approval go past `tools.pre` once more, where only a denial
-    /// counts: whoever approved has already said yes.
+    /// counts: whoever approved has already said yes, and the rest was heard the first time.
     async fn amended(&mut self, arguments: &Json, by: Source) -> Verdict {
-        if let Err(verdict) = self.rewrite(arguments, by) {
+        if let Err(verdict) = self.rewrite(arguments, vec![by]) {
             return verdict;
         }
         if let Some(outcome) = invalid(&self.proposal) {
             return Verdict::Over(outcome, Ending::Invalid);
         }
-        match self.pre().await {
-            Err(verdict) => verdict,
-            Ok(PreDecision::Deny { reason, by }) => Verdict::Denied {
-                reason,
-                by: by.into(),
-                cause: DenyCause::Policy,
-            },
-            Ok(_) => Verdict::Go,
+        let reply = match self.ask_pre().await {
+            Ok(reply) => reply,
+            Err(fault) => return Verdict::Over(fault.into(), Ending::Faulted),
+        };
+        let (decision, riders) = reply.riders();
+        match decision {
+            PreDecision::Deny { reason, by } => {
+                self.ride(riders);
+                denied(reason, by)
+            }
+            _ => Verdict::Go,
         }
     }
 
@@ -257,9 +247,10 @@ impl Deciding<'_> {
     }
 
     /// Takes over new arguments, or refuses them because they do not fit.
-    fn rewrite(&mut self, arguments: &Json, by: Source) -> Result<(), Verdict> {
+    fn rewrite(&mut self, arguments: &Json, by: Vec<Source>) -> Result<(), Verdict> {
         let rewritten = self.proposal.with_arguments(arguments);
         if let Validity::InvalidArguments(violations) = rewritten.validity() {
+            let by = by.last().cloned().unwrap_or(Source::Harness);
             let reason = format!(
                 "the arguments of tool {:?} as rewritten by {by} do not fit it: {}",
                 self.name(),
@@ -272,7 +263,7 @@ impl Deciding<'_> {
             });
         }
         self.proposal = rewritten;
-        self.rewritten_by.push(by);
+        self.rewritten_by.extend(by);
         Ok(())
     }
 
@@ -282,22 +273,33 @@ impl Deciding<'_> {
 
     fn take<D>(&mut self, reply: Reply<D>) -> D {
         let (decision, riders) = reply.riders();
-        self.riders.contexts.extend(riders.contexts);
-        self.riders.notices.extend(riders.notices);
-        riders.halt.into_iter().for_each(|halt| self.halt(halt));
+        self.ride(riders);
         decision
     }
 
+    fn ride(&mut self, riders: Riders) {
+        let before = std::mem::take(&mut self.riders);
+        let reply = Reply::new(()).with_riders_after(before);
+        self.riders = reply.with_riders_after(riders).riders().1;
+    }
+
     fn halt(&mut self, halt: Halt) {
-        let riders = std::mem::take(&mut self.riders);
-        let reply = Reply::new(()).with_riders_after(riders).with_halt(halt);
-        self.riders = reply.riders().1;
+        let halt = Some(halt);
+        self.ride(Riders {
+            halt,
+            ..Riders::default()
+        });
     }
 
     fn tell(&mut self, text: String) {
         let source = seams::Source::new("seamline");
         self.riders.notices.push(Notice { source, text });
     }
+}
+
+fn denied(reason: String, by: seams::Source) -> Verdict {
+    let (by, cause) = (by.into(), DenyCause::Policy);
+    Verdict::Denied { reason, by, cause }
 }
 
 /// The failure of a call that could not run whatever anybody says.

@@ -76,6 +76,7 @@ enum Verdict {
     },
     Deferred {
         reason: Option<String>,
+        by: Source,
     },
     /// It ends here with this outcome; nothing is asked any more.
     Over(Outcome, super::Ending),
@@ -274,10 +275,11 @@ impl Decided {
         matches!(self.verdict, Verdict::Deferred { .. })
     }
 
-    /// Why the call was put off, where the policy said.
-    pub fn deferral(&self) -> Option<&str> {
+    /// Why the call was put off, where the policy said, and who put it off; `None` when it was
+    /// not.
+    pub fn deferral(&self) -> Option<(Option<&str>, &Source)> {
         match &self.verdict {
-            Verdict::Deferred { reason } => reason.as_deref(),
+            Verdict::Deferred { reason, by } => Some((reason.as_deref(), by)),
             _ => None,
         }
     }

@@ -1,13 +1,10 @@
 //! One firing, from made ready to done.
 
 use std::collections::BTreeMap;
-use std::future::pending;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tempfile::NamedTempFile;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use seamline_hooks::engine::{BackgroundRun, EngineParts, Prepared};
@@ -20,9 +17,11 @@ use seamline_hooks::{Action, DialectId, Engine, EventRow, Firing, HandlerKey};
 use crate::assemble::{self, Ingredients};
 use crate::error::CliError;
 use crate::hit::Hit;
-use crate::output;
+use crate::interrupt::Interrupts;
 use crate::places::Places;
+use crate::render::count;
 use crate::setup::Setup;
+use crate::{output, runtime};
 
 /// Events whose hooks may leave variables for later commands, in the file `CLAUDE_ENV_FILE`.
 const ENV_FILE_EVENTS: [&str; 4] = ["SessionStart", "Setup", "CwdChanged", "FileChanged"];
@@ -31,6 +30,7 @@ const ENV_FILE_EVENTS: [&str; 4] = ["SessionStart", "Setup", "CwdChanged", "File
 pub(super) struct Shot {
     pub(super) setup: Setup,
     engine: Engine,
+    supervisor: Arc<Supervisor>,
     prepared: Prepared,
     /// The file that hooks may write variables to, for the events that have one.
     env_file: Option<NamedTempFile>,
@@ -66,10 +66,11 @@ impl Shot {
         if left_out {
             output::diagnostic("note: `env` of the project is left out, since it is not trusted\n");
         }
+        let supervisor = Arc::new(Supervisor::new());
         let engine = Engine::new(EngineParts {
             loaded,
             trust: trust(&setup, *trust_project),
-            exec: Arc::new(Supervisor::new()),
+            exec: Arc::clone(&supervisor) as Arc<dyn seamline_hooks::runner::Exec>,
             base_env: std::env::vars_os().collect(),
             project: places.roots.project.clone(),
             home: places.roots.home.clone(),
@@ -86,6 +87,7 @@ impl Shot {
         Ok(Self {
             setup,
             engine,
+            supervisor,
             prepared,
             env_file,
         })
@@ -156,18 +158,10 @@ fn env_file(dialect: DialectId, row: &EventRow) -> Result<Option<NamedTempFile>,
 
 /// Fires one after the other, in order.
 pub(super) fn fire(shots: Vec<Shot>) -> Result<Vec<Hit>, CliError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(|source| CliError::Write {
-            what: "to a runtime of our own".into(),
-            source,
-        })?;
-    runtime.block_on(async {
+    runtime::block_on(async {
         let mut hits = Vec::new();
         for shot in shots {
-            let hit = shot.fire().await;
+            let hit = shot.fire().await?;
             let interrupted = hit.interrupted;
             hits.push(hit);
             if interrupted {
@@ -179,7 +173,8 @@ pub(super) fn fire(shots: Vec<Shot>) -> Result<Vec<Hit>, CliError> {
 }
 
 impl Shot {
-    async fn fire(self) -> Hit {
+    async fn fire(self) -> Result<Hit, CliError> {
+        let mut interrupts = Interrupts::listen()?;
         let Firing {
             event,
             payload,
@@ -189,19 +184,28 @@ impl Shot {
         let watch = tokio::spawn({
             let signal = signal.clone();
             async move {
-                asked_to_end().await;
+                interrupts.next().await;
                 signal.cancel();
             }
         });
         let fired = self.engine.run(self.prepared).await;
         let background = settled(&self.engine, fired.trace.started.len(), &signal).await;
         self.engine.dispose().await;
+        let swept = self.supervisor.shutdown().await;
+        if swept.ended > 0 {
+            let what = count(
+                swept.ended,
+                "group",
+                "of processes that hooks had left behind",
+            );
+            output::diagnostic(&format!("note: ended {what}\n"));
+        }
         watch.abort();
         let environment = self
             .env_file
             .and_then(|file| std::fs::read_to_string(file.path()).ok());
         let looked_in = self.setup.looked_in();
-        Hit {
+        Ok(Hit {
             dialect: self.setup.loaded.dialect,
             event,
             payload,
@@ -210,18 +214,7 @@ impl Shot {
             environment: environment.filter(|text| !text.is_empty()),
             looked_in,
             interrupted: signal.is_cancelled(),
-        }
-    }
-}
-
-/// Returns when the process is asked to end, by Ctrl-C or politely.
-async fn asked_to_end() {
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-        return pending().await;
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate.recv() => {}
+        })
     }
 }
 
@@ -233,7 +226,10 @@ async fn settled(
 ) -> Vec<BackgroundRun> {
     let mut ended = engine.take_background();
     while ended.len() < started && !signal.is_cancelled() {
-        tokio::time::sleep(Duration::from_millis(10)).await;
+        tokio::select! {
+            () = engine.background_ended() => {}
+            () = signal.cancelled() => {}
+        }
         ended.extend(engine.take_background());
     }
     ended

@@ -178,13 +178,18 @@ async fn an_amended_call() {
                 } else {
                     ask(None)
                 };
-                Ok(Reply::new(decision))
+                Ok(Reply::new(decision).with_context(context("heard")))
             });
         bench
     };
     let bench = amended(json!({"text": "better"}));
     let settled = bench.echo("hi").await;
     assert_eq!(shown(&settled), "said better");
+    assert_eq!(
+        texts(&settled),
+        ["heard", "from the body"],
+        "the second time is not heard"
+    );
     let call = &settled.result.call;
     assert_eq!(
         call.rewritten_by(),
@@ -259,13 +264,7 @@ async fn rewrites_run_in_order() {
     propose.on(&bench.scope, "outer", |proposal, next| async move {
         let arguments = Json::from(json!({"text": "outer"}));
         let reply = next.run_with(proposal.with_arguments(&arguments)).await?;
-        Ok(reply.map(|decision| match decision {
-            ProposeDecision::Keep => ProposeDecision::Rewrite {
-                arguments,
-                by: speaker(),
-            },
-            inner => inner,
-        }))
+        Ok(reply.map(|decision| decision.after(arguments, speaker())))
     });
     assert_eq!(
         shown(&bench.echo("hi").await),
@@ -278,10 +277,7 @@ async fn rewrites_run_in_order() {
             proposal.arguments().value()["text"].as_str().unwrap()
         );
         let arguments = Json::from(json!({ "text": text }));
-        Ok(Reply::new(ProposeDecision::Rewrite {
-            arguments,
-            by: speaker(),
-        }))
+        Ok(Reply::new(ProposeDecision::rewrite(arguments, speaker())))
     });
     let seen = Arc::clone(&bench.seen);
     bench
@@ -298,7 +294,7 @@ async fn rewrites_run_in_order() {
     let call = &settled.result.call;
     assert_eq!(call.arguments().text(), "{\"text\":\"outer inner\"}");
     assert_eq!(call.written().text(), "{\"text\":\"hi\"}");
-    assert_eq!(call.rewritten_by().len(), 1);
+    assert_eq!(call.rewritten_by().len(), 2, "both, first to last");
 }
 
 /// A rewrite that does not fit is a denial that says so, and pre is not asked about it.

@@ -160,10 +160,7 @@ impl Bench {
     }
 
     fn rewrite(&self, arguments: Value) {
-        let decision = ProposeDecision::Rewrite {
-            arguments: arguments.into(),
-            by: speaker(),
-        };
+        let decision = ProposeDecision::rewrite(arguments.into(), speaker());
         self.pipeline
             .seams
             .propose

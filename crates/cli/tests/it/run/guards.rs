@@ -1,0 +1,183 @@
+//! No option lets through in silence what a hook denies or nobody has agreed to.
+
+use serde_json::json;
+
+use super::{ONE_COMMAND, did, hooks, logs, play, project};
+use crate::seamline::{Said, World};
+
+const MODES: [&str; 5] = [
+    "default",
+    "acceptEdits",
+    "plan",
+    "dontAsk",
+    "bypassPermissions",
+];
+/// Options that have nothing to do with whether hooks are in force.
+const BESIDE: [&[&str]; 6] = [
+    &[],
+    &["--ephemeral"],
+    &["--json"],
+    &["--debug-hooks", "seen"],
+    &["--ignore-broken-hooks"],
+    &["--hooks", "claude"],
+];
+
+/// A hook that refuses every call in its own words.
+fn refusing() -> World {
+    project(&[(
+        "PreToolUse",
+        "touch hook-ran; echo 'not on my watch' >&2; exit 2",
+    )])
+}
+
+#[test]
+fn a_denial_stands_in_every_mode_and_beside_every_option() {
+    let modes = MODES.map(|mode| vec!["--permission-mode", mode]);
+    let beside =
+        BESIDE.map(|options| [options, &["--permission-mode", "bypassPermissions"]].concat());
+    for options in modes.into_iter().chain(beside) {
+        let world = refusing();
+        let said = play(
+            &world,
+            ONE_COMMAND,
+            &[&["--trust-project-hooks"], options.as_slice()].concat(),
+        );
+        assert_eq!(said.code, 0, "the turn goes on: {options:?} {said:#?}");
+        assert!(!did(&world), "{options:?}: {said:#?}");
+        assert!(
+            said.stdout.contains("not on my watch"),
+            "{options:?}: {said:#?}"
+        );
+    }
+}
+
+/// Without the hook the same command runs: the tests above and below can fail.
+#[test]
+fn hooks_that_are_off_are_named() {
+    for (which, named) in [
+        ("none", "1 hook of claude is off (--hooks none)"),
+        ("codex", "1 hook of claude is off (--hooks codex)"),
+    ] {
+        for json in [&[][..], &["--json"]] {
+            let world = refusing();
+            let options = ["--permission-mode", "bypassPermissions", "--hooks", which];
+            let said = play(&world, ONE_COMMAND, &[&options, json].concat());
+            assert_eq!((said.code, did(&world)), (0, true), "{said:#?}");
+            assert!(said.stdout.contains(named), "{said:#?}");
+        }
+    }
+    let world = refusing();
+    world.write(".codex/hooks.json", &hooks(&[("Stop", "true")]).to_string());
+    let options = ["--trust-project-hooks", "--hooks", "claude"];
+    let said = play(&world, ONE_COMMAND, &options);
+    assert!(said.stdout.contains("1 hook of codex is off"), "{said:#?}");
+    assert!(!did(&world));
+}
+
+#[test]
+fn a_named_file_takes_the_place_of_the_others_and_says_so() {
+    let world = refusing();
+    let file = world.write_home(
+        "other.json",
+        &hooks(&[("Stop", "touch stopped")]).to_string(),
+    );
+    let options = ["--hooks-config", file.to_str().unwrap()];
+    let said = play(&world, ONE_COMMAND, &options);
+    assert_eq!(said.code, 0, "{said:#?}");
+    assert!(world.project().join("stopped").exists(), "it is in force");
+    assert!(said.stdout.contains("hook files are not read"), "{said:#?}");
+
+    let both = [&options[..], &["--hooks", "none"]].concat();
+    let said = play(&world, ONE_COMMAND, &both);
+    assert_eq!((said.code, said.stdout.as_str()), (64, ""), "{said:#?}");
+    let said = play(&world, ONE_COMMAND, &["--hooks-config", "nowhere.json"]);
+    assert_eq!(said.code, 74, "{said:#?}");
+}
+
+fn refused(world: &World, said: &Said, code: i32, words: &str) {
+    assert_eq!((said.code, said.stdout.as_str()), (code, ""), "{said:#?}");
+    assert!(said.stderr.contains(words), "{words}: {said:#?}");
+    assert!(!world.project().join("hook-ran").exists(), "{said:#?}");
+    assert!(!did(world), "{said:#?}");
+    assert!(logs(&world.state()).is_empty(), "nothing was begun");
+}
+
+#[test]
+fn nothing_runs_before_somebody_agreed() {
+    let modes = MODES.map(|mode| vec!["--permission-mode", mode]);
+    for options in modes.into_iter().chain(BESIDE.map(<[&str]>::to_vec)) {
+        let world = refusing();
+        let said = play(&world, ONE_COMMAND, &options);
+        refused(
+            &world,
+            &said,
+            77,
+            ".claude/settings.json:1  PreToolUse  untrusted  touch",
+        );
+        assert!(
+            said.stderr.contains("seamline hooks trust --all"),
+            "{said:#?}"
+        );
+    }
+    let world = refusing();
+    let rehearsal = ["run", "--model", "rehearsal", "Go on."];
+    let said = world.seamline().args(rehearsal).run();
+    refused(&world, &said, 77, "untrusted");
+}
+
+#[test]
+fn what_changed_after_it_was_agreed_to_does_not_run() {
+    let world = project(&[("PreToolUse", "sh hooks/guard.sh")]);
+    world.write("hooks/guard.sh", "echo 'not on my watch' >&2; exit 2\n");
+    let trusted = world.seamline().args(["hooks", "trust", "--all"]).run();
+    assert_eq!(trusted.code, 0, "{trusted:#?}");
+    let options = ["--permission-mode", "bypassPermissions", "--ephemeral"];
+    let said = play(&world, ONE_COMMAND, &options);
+    assert_eq!((said.code, did(&world)), (0, false), "{said:#?}");
+    world.write("hooks/guard.sh", "touch hook-ran\n");
+    let said = play(&world, ONE_COMMAND, &options);
+    refused(&world, &said, 77, "modified");
+}
+
+#[test]
+fn a_broken_file_ends_the_run_before_anything_starts() {
+    let world = World::new();
+    world.write(".claude/settings.json", "{ oops");
+    let own = hooks(&[("PreToolUse", "echo 'not on my watch' >&2; exit 2")]);
+    world.write_home(".claude/settings.json", &own.to_string());
+    let mode = ["--permission-mode", "bypassPermissions"];
+    let said = play(&world, ONE_COMMAND, &mode);
+    refused(&world, &said, 65, ".claude/settings.json:1:3");
+
+    let ignoring = [&mode[..], &["--ignore-broken-hooks"]].concat();
+    let said = play(&world, ONE_COMMAND, &ignoring);
+    assert_eq!((said.code, did(&world)), (0, false), "{said:#?}");
+    assert!(
+        said.stderr.contains(".claude/settings.json:1:3"),
+        "{said:#?}"
+    );
+    assert!(said.stdout.contains("not on my watch"), "{said:#?}");
+}
+
+/// With `PATH` a project could choose what the user's own hooks run.
+#[test]
+fn variables_of_an_untrusted_project_are_left_out() {
+    let world = World::new();
+    let mut own = hooks(&[("Stop", "echo \"[$OWN$THEIRS]\" > seen")]);
+    own["env"] = json!({ "OWN": "own" });
+    world.write_home(".claude/settings.json", &own.to_string());
+    let theirs = json!({ "env": { "THEIRS": "+theirs" } });
+    world.write(".claude/settings.json", &theirs.to_string());
+    let seen = || std::fs::read_to_string(world.project().join("seen")).unwrap();
+
+    let said = play(&world, "- Done.", &[]);
+    assert_eq!((said.code, seen().as_str()), (0, "[own]\n"), "{said:#?}");
+    assert!(
+        said.stdout.contains("`env` of the project is left out"),
+        "{said:#?}"
+    );
+
+    let said = play(&world, "- Done.", &["--trust-project-hooks"]);
+    assert_eq!((said.code, seen().as_str()), (0, "[own+theirs]\n"));
+    assert!(!said.stdout.contains("left out"), "{said:#?}");
+}

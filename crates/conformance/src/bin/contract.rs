@@ -1,3 +1,0 @@
-//! `cargo contract`: to come.
-
-fn main() {}
