@@ -41,9 +41,6 @@ pub struct ClaudeCase {
     /// Texts of the user.
     #[serde(deserialize_with = "or_default")]
     pub prompts: Vec<String>,
-    /// What the client did, where it was more than prompts.
-    #[serde(deserialize_with = "or_default")]
-    pub steps: Vec<Value>,
     /// Answers to permission questions.
     pub answers: Option<Value>,
     /// Several starts on the same folders, in order.
@@ -69,13 +66,8 @@ pub struct ClaudeCase {
     /// Replies that come before the scripts.
     #[serde(deserialize_with = "or_default")]
     pub rules: Vec<Value>,
-    /// Reply to anything else.
-    pub default_reply: Option<Value>,
     /// The test MCP server's name, where there is one.
     pub mcp_server: Option<Value>,
-    /// Paths asked of the test HTTP server.
-    #[serde(deserialize_with = "or_default")]
-    pub http_server: Vec<Value>,
     /// Rounds in completion order.
     #[serde(deserialize_with = "or_default")]
     pub order: Vec<Order>,
@@ -121,8 +113,12 @@ pub struct Invocation {
     pub(crate) extra: BTreeMap<String, Value>,
 }
 
-/// Fields that describe a row to people and change nothing in how it is played.
+/// Fields that describe a row to people, or belong to a part of the client that is not played:
+/// keys of a terminal, side requests, paths asked of a server.
 const FOR_READING: &[&str] = &[
+    "steps",
+    "default_reply",
+    "http_server",
     "id",
     "level",
     "why",

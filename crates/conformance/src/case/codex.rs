@@ -36,8 +36,6 @@ pub struct CodexCase {
     /// Variables of the client's environment.
     #[serde(deserialize_with = "or_default")]
     pub env: BTreeMap<String, String>,
-    /// Whether a discovery row also runs a turn.
-    pub runs_a_turn: Option<bool>,
     /// Turns of the scripted model.
     #[serde(deserialize_with = "or_default")]
     pub script: Vec<Value>,
@@ -66,8 +64,6 @@ pub struct CodexCase {
     pub order: Vec<Value>,
     /// The first payload a hook read.
     pub payload_in: Option<Map<String, Value>>,
-    /// How many payloads there were.
-    pub n_payloads: Option<u64>,
     /// Standard output of each handler of the standard form.
     #[serde(deserialize_with = "or_default")]
     pub hook_stdout: Vec<String>,
@@ -92,7 +88,6 @@ impl Default for CodexCase {
             git_init: false,
             start_dir: None,
             env: BTreeMap::new(),
-            runs_a_turn: None,
             script: Vec::new(),
             prompts: Vec::new(),
             steps: Vec::new(),
@@ -103,7 +98,6 @@ impl Default for CodexCase {
             mcp_server: None,
             order: Vec::new(),
             payload_in: None,
-            n_payloads: None,
             hook_stdout: Vec::new(),
             hook_stderr: Vec::new(),
             expect: Expect::default(),
@@ -122,6 +116,8 @@ const FOR_READING: &[&str] = &[
     "scenario",
     "hooks_config",
     "hook_exit",
+    "n_payloads",
+    "runs_a_turn",
     "measured_together",
     "wait_idle_s",
 ];

@@ -16,7 +16,7 @@ use crate::text::Names;
 #[derive(Debug)]
 pub struct Stage {
     /// Keeps the folder alive; `$CASE` of Claude, `$OUT` of Codex.
-    folder: TempDir,
+    _folder: TempDir,
     /// The same without symbolic links.
     pub root: PathBuf,
     /// The project folder.
@@ -64,7 +64,7 @@ impl Stage {
         }
         let (start, names, env) = (project.clone(), Names::default(), Vec::new());
         Ok(Self {
-            folder,
+            _folder: folder,
             root,
             project,
             start,
@@ -108,11 +108,5 @@ impl Stage {
 
     fn set_env(&mut self, name: &str, value: impl Into<OsString>) {
         self.env.push((name.into(), value.into()));
-    }
-
-    /// The temporary folder, for what needs a place outside the case.
-    #[must_use]
-    pub fn folder(&self) -> &Path {
-        self.folder.path()
     }
 }
