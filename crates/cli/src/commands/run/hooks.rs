@@ -12,7 +12,7 @@ use seamline_hooks::{Diagnostic, DialectId, Engine, Handler, HandlerKey, config}
 
 use super::scratch::Scratch;
 use super::show::Screen;
-use super::{RunArgs, Which, approve, ask_trust};
+use super::{RunArgs, Which, approve, ask_trust, unapplied};
 use crate::args::Selection;
 use crate::error::CliError;
 use crate::places::Places;
@@ -53,6 +53,7 @@ impl Hooks {
         for dialect in DialectId::ALL {
             let setup = Setup::read(&places, dialect, &store);
             let named = selection.named();
+            off.extend(unapplied::rules(&setup, &places));
             if in_force(args.hooks, named, dialect) {
                 if setup.loaded.any_file() {
                     wanted.push(setup);

@@ -8,6 +8,7 @@ mod model;
 mod rehearsal;
 mod scratch;
 mod show;
+mod unapplied;
 
 use std::path::PathBuf;
 use std::sync::Arc;

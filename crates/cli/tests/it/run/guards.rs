@@ -74,6 +74,22 @@ fn hooks_that_are_off_are_named() {
     assert!(!did(&world));
 }
 
+/// A rule that does not gate is said before the first turn, whatever the hooks.
+#[test]
+fn permission_rules_that_are_not_applied_are_named() {
+    let rules = json!({"permissions": {"deny": ["Bash(touch *)"], "ask": ["Write"]}});
+    for which in ["auto", "none", "codex"] {
+        for json in [&[][..], &["--json"]] {
+            let world = World::new();
+            world.write(".claude/settings.json", &rules.to_string());
+            let options = ["--permission-mode", "bypassPermissions", "--hooks", which];
+            let said = play(&world, ONE_COMMAND, &[&options, json].concat());
+            let named = "2 rules of `permissions` in .claude/settings.json (1 deny, 1 ask)";
+            assert!(said.stdout.contains(named), "{which} {json:?}: {said:#?}");
+        }
+    }
+}
+
 #[test]
 fn a_named_file_takes_the_place_of_the_others_and_says_so() {
     let world = refusing();
