@@ -42,6 +42,20 @@ impl Setup {
         }
     }
 
+    /// Reads the configuration of the named protocol, or of each.
+    pub(crate) fn read_selected(
+        places: &Places,
+        selection: &Selection,
+        store: &TrustStore,
+    ) -> Vec<Self> {
+        let named = selection.named();
+        DialectId::ALL
+            .into_iter()
+            .filter(|dialect| named.is_none_or(|named| named == *dialect))
+            .map(|dialect| Self::read(places, dialect, store))
+            .collect()
+    }
+
     /// Trust of a handler; one that nobody knows is untrusted.
     pub(crate) fn trust_of(&self, handler: &Handler) -> TrustState {
         let standing = self.trust.get(&handler.key);

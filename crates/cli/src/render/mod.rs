@@ -49,6 +49,12 @@ pub(crate) fn count(number: usize, noun: &str, rest: &str) -> String {
         .to_owned()
 }
 
+/// What to say of process groups that hooks left behind and that were ended, if there were any.
+pub(crate) fn left_behind(groups: usize) -> Option<String> {
+    let what = count(groups, "group", "of processes that hooks had left behind");
+    (groups > 0).then(|| format!("ended {what}"))
+}
+
 /// Seconds without needless zeros.
 pub(crate) fn seconds(duration: Duration) -> String {
     duration.as_secs_f64().to_string()

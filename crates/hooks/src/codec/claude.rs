@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::json::{RawObject, check};
 use super::{Effect, Output, Reading};
+use crate::dialect::claude::UNIVERSALS;
 use crate::dialect::{CLAUDE, Halting, Kind, Plain, Refusal};
 use crate::handler::OnFailure;
 use crate::outcome::Decision;
@@ -84,24 +85,11 @@ fn form(run: &Output<'_>) -> Form {
 
 /// Several lines, each a JSON object, none of which sets a field of ours: a log, not an answer.
 fn lines_of_no_hook(text: &str) -> bool {
-    const FIELDS: [&str; 10] = [
-        "continue",
-        "suppressOutput",
-        "stopReason",
-        "decision",
-        "reason",
-        "systemMessage",
-        "terminalSequence",
-        "hookSpecificOutput",
-        "async",
-        "asyncTimeout",
-    ];
+    const OTHERS: [&str; 3] = ["hookSpecificOutput", "async", "asyncTimeout"];
+    let ours = |key: &str| UNIVERSALS.contains(&key) || OTHERS.contains(&key);
     text.lines()
         .filter(|line| !line.trim().is_empty())
-        .all(|line| {
-            RawObject::parse(line.trim())
-                .is_ok_and(|object| !object.keys().any(|key| FIELDS.contains(&key)))
-        })
+        .all(|line| RawObject::parse(line.trim()).is_ok_and(|object| !object.keys().any(ours)))
 }
 
 /// Whether every known field has its type. `null` is a wrong type.

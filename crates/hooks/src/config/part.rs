@@ -7,7 +7,7 @@ use super::switch::Switch;
 use super::tree::{Node, Span, Table};
 use super::{CodexState, Places};
 use crate::dialect::{DialectId, EventRow};
-use crate::handler::{Action, Background, Handler, HandlerKey, OnFailure};
+use crate::handler::{Action, Handler, HandlerKey};
 
 /// What one file gives.
 #[derive(Default)]
@@ -56,26 +56,14 @@ impl<'t> Slot<'t> {
     pub(crate) fn handler(&self, report: &Report<'_>, action: Action) -> Handler {
         let group = self.group_node.as_table();
         let matcher = group.and_then(|group| group.get("matcher"));
+        let source = report.path.to_path_buf();
+        let (key, layer) = (self.key(report), report.layer.clone());
         Handler {
-            key: self.key(report),
-            dialect: self.dialect,
-            event: self.row.name,
-            layer: report.layer.clone(),
-            source: report.path.to_path_buf(),
             position: report.position(self.node.span.0),
             group: self.group,
             index: self.index,
             matcher: matcher.and_then(Node::as_text).map(str::to_owned),
-            action,
-            timeout: None,
-            condition: None,
-            background: Background::No,
-            once: false,
-            status_message: None,
-            context_limit: None,
-            on_failure: OnFailure::Continue,
-            disabled: None,
-            variables: BTreeMap::new(),
+            ..Handler::new(key, self.dialect, self.row.name, layer, source, action)
         }
     }
 

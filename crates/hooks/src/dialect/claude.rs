@@ -31,7 +31,7 @@ const fn seconds(n: u64) -> Timeouts {
     }
 }
 
-const UNIVERSALS: &[&str] = &[
+pub(crate) const UNIVERSALS: &[&str] = &[
     "continue",
     "suppressOutput",
     "stopReason",

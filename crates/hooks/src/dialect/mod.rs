@@ -3,7 +3,7 @@
 //! Facts come from measurements on Claude Code 2.1.332 and Codex 0.171.0 unless a row says
 //! otherwise. Adding an event is adding a row (and a payload struct once something fires it).
 
-mod claude;
+pub(crate) mod claude;
 mod codex;
 
 use std::fmt;

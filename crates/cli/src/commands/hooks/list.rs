@@ -1,7 +1,6 @@
 //! `seamline hooks list`: what is configured, and what is wrong with it.
 
 use clap::Args;
-use seamline_hooks::DialectId;
 use seamline_hooks::trust::TrustStore;
 
 use crate::args::Selection;
@@ -29,14 +28,7 @@ pub(crate) struct ListArgs {
 pub(crate) fn run(args: &ListArgs, places: Places) -> Result<u8, CliError> {
     let places = select(places, &args.selection)?;
     let store = TrustStore::open(places.trust_file())?;
-    let dialects = args
-        .selection
-        .named()
-        .map_or(DialectId::ALL.to_vec(), |named| vec![named]);
-    let setups: Vec<Setup> = dialects
-        .into_iter()
-        .map(|dialect| Setup::read(&places, dialect, &store))
-        .collect();
+    let setups = Setup::read_selected(&places, &args.selection, &store);
     if args.json {
         output::result(&report::print(&ListReport::new(&setups)))?;
     } else {

@@ -5,9 +5,9 @@ use std::path::Path;
 use clap::Args;
 use owo_colors::Style;
 
+use seamline_hooks::Handler;
 use seamline_hooks::config::nearest;
 use seamline_hooks::trust::{TrustState, TrustStore};
-use seamline_hooks::{DialectId, Handler};
 
 use crate::args::Selection;
 use crate::error::CliError;
@@ -20,8 +20,8 @@ use crate::{exit, output};
 /// Agree to hooks that come with the project.
 ///
 /// Agreement is to exactly what a hook's configuration says now, and to the project's scripts that
-/// its command names: change them, and it has to be given again. Without arguments, lists the project's hooks and how they stand. Exit code 77 says that
-/// some are not trusted.
+/// its command names: change them, and it has to be given again. Without arguments, lists the
+/// project's hooks and how they stand. Exit code 77 says that some are not trusted.
 #[derive(Debug, Args)]
 pub(crate) struct TrustArgs {
     /// Trust one hook: its key as listed, or any beginning or end of the key that is unambiguous.
@@ -43,14 +43,7 @@ pub(crate) struct TrustArgs {
 pub(crate) fn run(args: &TrustArgs, places: Places) -> Result<u8, CliError> {
     let places = select(places, &args.selection)?;
     let mut store = TrustStore::open(places.trust_file())?;
-    let dialects = args
-        .selection
-        .named()
-        .map_or(DialectId::ALL.to_vec(), |named| vec![named]);
-    let setups: Vec<Setup> = dialects
-        .into_iter()
-        .map(|dialect| Setup::read(&places, dialect, &store))
-        .collect();
+    let setups = Setup::read_selected(&places, &args.selection, &store);
     let broken = setups
         .iter()
         .map(|setup| setup.complain(&places))

@@ -16,7 +16,7 @@ use super::{RunArgs, Which, approve, ask_trust, unapplied};
 use crate::args::Selection;
 use crate::error::CliError;
 use crate::places::Places;
-use crate::render::{count, firing, visible};
+use crate::render::{count, firing, left_behind, visible};
 use crate::setup::{Setup, select};
 
 /// The hooks of a run, read, checked and agreed to.
@@ -138,13 +138,8 @@ impl Hooks {
     /// Ends what hooks left behind, and says so.
     pub(super) async fn sweep(&self, screen: &Screen) {
         let swept = self.supervisor.shutdown().await;
-        if swept.ended > 0 {
-            let what = count(
-                swept.ended,
-                "group",
-                "of processes that hooks had left behind",
-            );
-            screen.note(&format!("ended {what}"));
+        if let Some(note) = left_behind(swept.ended) {
+            screen.note(&note);
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::error::CliError;
 use crate::hit::Hit;
 use crate::interrupt::Interrupts;
 use crate::places::Places;
-use crate::render::count;
+use crate::render::left_behind;
 use crate::setup::Setup;
 use crate::{output, runtime};
 
@@ -192,13 +192,8 @@ impl Shot {
         let background = settled(&self.engine, fired.trace.started.len(), &signal).await;
         self.engine.dispose().await;
         let swept = self.supervisor.shutdown().await;
-        if swept.ended > 0 {
-            let what = count(
-                swept.ended,
-                "group",
-                "of processes that hooks had left behind",
-            );
-            output::diagnostic(&format!("note: ended {what}\n"));
+        if let Some(note) = left_behind(swept.ended) {
+            output::diagnostic(&format!("note: {note}\n"));
         }
         watch.abort();
         let environment = self
