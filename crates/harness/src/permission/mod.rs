@@ -106,6 +106,16 @@ impl Permission {
     }
 }
 
+/// Whether a call with these effects plainly changes nothing. Reading files outside the project
+/// counts as reading; a shell command has to be one that is known to read, and inside it.
+pub fn only_reads(effects: &Effects, facts: &Facts) -> bool {
+    match effects {
+        Effects::Reads(_) => true,
+        Effects::Command(command) => command::is_read_only(command, &facts.cwd, &facts.project),
+        Effects::Writes(_) | Effects::Unknown => false,
+    }
+}
+
 /// Whether a mode lets a call run without a yes.
 fn is_free(proposal: &Proposal, mode: Mode) -> bool {
     let Facts { project, cwd, .. } = proposal.facts();
