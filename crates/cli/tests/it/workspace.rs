@@ -21,7 +21,10 @@ const EDGES: &[(&str, &[&str])] = &[
 ];
 
 /// The programs at the top: they may use every library, and nobody uses them.
-const TOPS: &[&str] = &["seamline", "seamline-conformance"];
+const TOPS: &[&str] = &["seamline", "seamline-conformance", NATIVE];
+
+/// The example of a plugin that needs no hooks.
+const NATIVE: &str = "seamline-example-native-plugin";
 
 /// Libraries that must build without an HTTP stack.
 const NO_HTTP: &[&str] = &["seamline-seams", "seamline-rules", "seamline-harness"];
@@ -131,6 +134,16 @@ fn the_lower_crates_know_no_http() {
         for http in ["http", "hyper", "reqwest", "ureq"] {
             assert!(!all.contains(http), "{name} reaches {http}");
         }
+    }
+}
+
+/// A native plugin can do what a bridge can: the example does it without either of them.
+#[test]
+fn the_native_plugin_links_neither_hooks_nor_bridges() {
+    let all = reachable(&metadata(), NATIVE);
+    assert!(all.contains("seamline-harness") && all.contains("seamline-seams"));
+    for other in ["seamline-hooks", "seamline-bridges"] {
+        assert!(!all.contains(other), "{NATIVE} reaches {other}");
     }
 }
 
@@ -260,6 +273,7 @@ const TABLES: &[&str] = &[
 fn no_source_file_is_over_800_lines() {
     let mut files = Vec::new();
     rust_files(&root().join("crates"), &mut files);
+    rust_files(&root().join("examples"), &mut files);
     assert!(
         files.len() > 20,
         "the walk found only {} files",
