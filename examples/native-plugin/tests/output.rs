@@ -4,7 +4,6 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::panic,
     reason = "in a test a broken expectation is a panic"
 )]
 
