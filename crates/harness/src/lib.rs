@@ -51,6 +51,7 @@ mod facts;
 pub mod json;
 pub mod model;
 pub mod permission;
+pub mod plugins;
 pub mod session;
 pub mod testing;
 pub mod tools;
