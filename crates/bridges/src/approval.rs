@@ -36,7 +36,11 @@ impl Bridge {
         question: ApprovalQuestion,
         signal: Signal,
     ) -> Option<ApprovalAnswer> {
-        let for_a_person = question.by.is_some() && !self.options.attended;
+        let by_a_hook = question
+            .by
+            .as_ref()
+            .is_some_and(|by| crate::bridge::is_one(&by.plugin));
+        let for_a_person = by_a_hook && !self.options.attended;
         if for_a_person || !self.listens("PermissionRequest") {
             return None;
         }

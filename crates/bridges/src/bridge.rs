@@ -151,10 +151,7 @@ impl Bridge {
     }
 
     pub(crate) fn name(&self) -> Name {
-        match self.dialect() {
-            DialectId::Claude => Name::from("hooks-claude"),
-            DialectId::Codex => Name::from("hooks-codex"),
-        }
+        Name::from(name_of(self.dialect()))
     }
 
     pub(crate) fn source(&self, key: &HandlerKey) -> Source {
@@ -214,4 +211,18 @@ impl Bridge {
     pub(crate) fn with_memory<T>(&self, f: impl FnOnce(&mut HashMap<Token, Remembered>) -> T) -> T {
         f(&mut self.memory.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+fn name_of(dialect: DialectId) -> &'static str {
+    match dialect {
+        DialectId::Claude => "hooks-claude",
+        DialectId::Codex => "hooks-codex",
+    }
+}
+
+/// Whether a plugin of this name is a bridge.
+pub(crate) fn is_one(plugin: &Name) -> bool {
+    DialectId::ALL
+        .into_iter()
+        .any(|dialect| plugin.as_str() == name_of(dialect))
 }

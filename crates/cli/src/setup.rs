@@ -101,7 +101,7 @@ impl Setup {
     }
 
     /// Whether what comes with the project is trusted: there are hooks, and all of them are.
-    fn trusts_project(&self) -> bool {
+    pub(crate) fn trusts_project(&self) -> bool {
         let handlers = self.loaded.handlers.iter();
         let mut from_project = handlers.filter(|h| h.layer.comes_with_project()).peekable();
         from_project.peek().is_some() && from_project.all(|h| self.trust_of(h).runs())

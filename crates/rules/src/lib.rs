@@ -105,7 +105,7 @@ mod wildcard;
 
 pub use answer::{Answer, Reading, Verdict};
 pub use call::{Call, Places};
-pub use command::CommandPattern;
+pub use command::{CommandPattern, shell_problem};
 pub use condition::Condition;
 pub use domain::DomainPattern;
 pub use error::{Problem, RuleError};

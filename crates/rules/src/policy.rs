@@ -105,6 +105,13 @@ impl Policy {
         }
     }
 
+    /// Adds another policy's rules behind these.
+    pub fn append(&mut self, other: Self) {
+        self.deny.extend(other.deny);
+        self.ask.extend(other.ask);
+        self.allow.extend(other.allow);
+    }
+
     /// The rules of one list, in order.
     #[must_use]
     pub fn rules(&self, tier: Tier) -> &[Stated] {

@@ -19,6 +19,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use mode::{Mode, UnknownMode};
+pub use paths::leads_to;
 
 use crate::facts::Facts;
 use crate::tools::{Effects, Proposal};

@@ -35,6 +35,9 @@ pub struct ToolMetrics {
 }
 
 impl Metrics {
+    /// The name it registers under.
+    pub const NAME: &str = "metrics";
+
     /// Nothing counted yet.
     pub fn new() -> Self {
         Self::default()
@@ -54,7 +57,7 @@ impl Metrics {
         let (counts, timed) = (self.clone(), self.clone());
         tools
             .dispatch
-            .on(scope, "metrics", move |call, signal, inner| {
+            .on(scope, Self::NAME, move |call, signal, inner| {
                 let metrics = timed.clone();
                 async move {
                     let begun = Instant::now();
@@ -70,7 +73,7 @@ impl Metrics {
             });
         tools
             .result
-            .on(scope, "metrics", move |result| counts.ended(result));
+            .on(scope, Self::NAME, move |result| counts.ended(result));
     }
 
     fn ended(&self, result: &ToolResult) {

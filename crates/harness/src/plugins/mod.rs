@@ -10,6 +10,8 @@
 //! | [`Retry`] | `tools.dispatch` | runs a failed call again, where that does no harm |
 //! | [`Metrics`] | `tools.dispatch`, `tools.result` | counts and times calls, for the host |
 //! | [`ReadOnly`] | `tools.guards` | lets nothing run that has side effects |
+//! | [`PermissionRules`] | `tools.pre`, `tools.guards` | deny, ask and allow rules, as settings state them |
+//! | [`ShellSyntax`] | `tools.pre` | refuses shell commands that do not parse |
 //! | [`RepeatedCall`] | `tools.post`, `agent.prompt`, `agent.session_end` | tells a model that it goes in circles |
 //!
 //! All have one shape: a value that says what to do, and `install(&scope, seams)`. The scope is the
@@ -60,15 +62,19 @@
 //! The [tutorial](crate::tutorial) builds a plugin from nothing, one seam at a time.
 
 mod metrics;
+mod permission_rules;
 mod read_only;
 mod repeated_call;
 mod retry;
+mod shell_syntax;
 mod timeout;
 
 pub use metrics::{Metrics, ToolMetrics};
+pub use permission_rules::PermissionRules;
 pub use read_only::ReadOnly;
 pub use repeated_call::RepeatedCall;
 pub use retry::Retry;
+pub use shell_syntax::ShellSyntax;
 pub use timeout::{NoTime, Timeout};
 
 use crate::agent::{Agent, AgentHandle, AgentSeams};

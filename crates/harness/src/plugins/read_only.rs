@@ -14,10 +14,13 @@ use crate::permission::only_reads;
 pub struct ReadOnly;
 
 impl ReadOnly {
+    /// The name it registers under.
+    pub const NAME: &str = "read-only";
+
     /// Guards the calls of these seams until `scope` is disposed.
     pub fn install<'a>(self, scope: &Scope, seams: impl Into<Seams<'a>>) {
         let tools = seams.into().tools;
-        tools.guards.add(scope, "read-only", |call| {
+        tools.guards.add(scope, Self::NAME, |call| {
             let reads = only_reads(&call.effects(), call.facts());
             (!reads).then(|| {
                 let name = call.name();

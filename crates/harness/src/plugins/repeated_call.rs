@@ -25,6 +25,9 @@ pub struct RepeatedCall {
 }
 
 impl RepeatedCall {
+    /// The name it registers under.
+    pub const NAME: &str = "repeated-call";
+
     /// Reminds at these times.
     pub fn at(thresholds: impl Into<Vec<u32>>) -> Self {
         let thresholds = thresholds.into();
@@ -38,7 +41,7 @@ impl RepeatedCall {
     pub fn install<'a>(self, scope: &Scope, seams: impl Into<Seams<'a>>) {
         let Seams { agent, tools } = seams.into();
         let (ended, reset) = (self.clone(), self.clone());
-        tools.post.on(scope, "repeated-call", move |event, next| {
+        tools.post.on(scope, Self::NAME, move |event, next| {
             let reminder = self.count(&event.call);
             async move {
                 let mut reply = next.run().await?;
@@ -46,7 +49,7 @@ impl RepeatedCall {
                 Ok(reply)
             }
         });
-        agent.prompt.on(scope, "repeated-call", move |event, next| {
+        agent.prompt.on(scope, Self::NAME, move |event, next| {
             let reset = reset.clone();
             async move {
                 let reply = next.run().await?;
@@ -57,7 +60,7 @@ impl RepeatedCall {
                 Ok(reply)
             }
         });
-        agent.session_end.on(scope, "repeated-call", move |event| {
+        agent.session_end.on(scope, Self::NAME, move |event| {
             ended.lock().remove(&event.facts.session);
             async { Vec::new() }
         });
@@ -75,7 +78,7 @@ impl RepeatedCall {
             .or_default();
         *times += 1;
         self.thresholds.contains(times).then(|| Context {
-            source: Source::new("repeated-call"),
+            source: Source::new(Self::NAME),
             text: format!(
                 "This is call {times} of {} with the same arguments since the user last wrote. The \
                  result will be no different: change the arguments, or say what is in the way.",

@@ -26,6 +26,9 @@ pub struct Retry {
 }
 
 impl Retry {
+    /// The name it registers under.
+    pub const NAME: &str = "retry";
+
     /// The pause before each further attempt, by default. Our choice.
     pub const PAUSE: Duration = Duration::from_millis(100);
 
@@ -63,7 +66,7 @@ impl Retry {
         let tools = seams.into().tools;
         tools
             .dispatch
-            .on(scope, "retry", move |call, signal, inner| {
+            .on(scope, Self::NAME, move |call, signal, inner| {
                 let retry = self.clone();
                 async move { Ok(retry.run(&call, signal, inner).await) }
             });

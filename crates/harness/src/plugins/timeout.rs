@@ -28,6 +28,9 @@ pub struct Timeout {
 pub struct NoTime;
 
 impl Timeout {
+    /// The name it registers under.
+    pub const NAME: &str = "timeout";
+
     /// No budget for anything, until [`tool`](Self::tool) gives one.
     pub fn new() -> Self {
         Self::default()
@@ -35,11 +38,8 @@ impl Timeout {
 
     /// A budget for every tool that has none of its own; a millisecond or more.
     pub fn after(budget: Duration) -> Result<Self, NoTime> {
-        let general = Some(usable(budget)?);
-        Ok(Self {
-            general,
-            ..Self::default()
-        })
+        let (general, tools) = (Some(usable(budget)?), BTreeMap::new());
+        Ok(Self { general, tools })
     }
 
     /// A budget of its own for one tool.
@@ -61,7 +61,7 @@ impl Timeout {
         let tools = seams.into().tools;
         tools
             .dispatch
-            .on(scope, "timeout", move |call, signal, inner| {
+            .on(scope, Self::NAME, move |call, signal, inner| {
                 let budget = budgets.of(call.name());
                 async move {
                     Ok(match budget {

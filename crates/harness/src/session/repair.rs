@@ -23,7 +23,7 @@ pub(super) fn closing_events(relations: &Relations, mut reason: TurnEndReason) -
     let mut events = Vec::new();
     if matches!(reason, TurnEndReason::Deferred { .. }) {
         // The call that was put off is the one that stays open.
-    } else if let Some(call) = relations.waiting_deferred() {
+    } else if let Some(call) = relations.waiting_deferred().or(left_open(relations)) {
         reason = TurnEndReason::Deferred {
             call_id: call.id.to_string(),
             reason: None,
@@ -35,6 +35,15 @@ pub(super) fn closing_events(relations: &Relations, mut reason: TurnEndReason) -
     events.extend(step.map(|at| Event::from(StepEnd(at))));
     events.push(TurnEnd { turn, reason }.into());
     events
+}
+
+/// The call that a closed step left open: a step ends so only when it was put off, and the turn was
+/// about to end with it.
+fn left_open(relations: &Relations) -> Option<&OpenCall> {
+    match (relations.open_step(), relations.calls()) {
+        (None, [call]) => Some(call),
+        _ => None,
+    }
 }
 
 fn lost(call: &OpenCall, at: Step) -> Event {

@@ -14,5 +14,6 @@ mod defer;
 mod laws;
 mod lifecycle;
 mod prompts;
+mod rules;
 mod tools;
 mod turns;

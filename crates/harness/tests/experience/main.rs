@@ -3,6 +3,11 @@
 //!
 //! `UPDATE_DOCS=1 cargo nextest run -p seamline-harness --test experience` writes it.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "in a test a broken expectation is a panic"
+)]
+
 mod page;
 mod play;
 mod scenes;

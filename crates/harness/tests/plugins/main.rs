@@ -7,7 +7,7 @@
     clippy::unwrap_used,
     reason = "in a test a broken expectation is a panic"
 )]
-use seamline_harness::{agent, content, permission, session, tools};
+use seamline_harness::{Facts, agent, content, json, permission, session, tools};
 
 #[path = "../../src/plugins/mod.rs"]
 pub mod plugins;

@@ -8,6 +8,7 @@ use super::claude_handler;
 use super::did_you_mean;
 use super::json;
 use super::part::{Part, Slot};
+use super::permissions;
 use super::report::{Finding, Report};
 use super::switch::Switch;
 use super::tree::{Entry, Node, Span, Table, Value};
@@ -88,11 +89,15 @@ fn settings(report: &mut Report<'_>, table: &Table) -> Option<Part> {
         report.add(Finding::broken("bad-setting", node.span, message));
         fits = false;
     };
-    if let Some(node) = table
-        .get("permissions")
-        .filter(|node| node.as_table().is_none())
-    {
-        wrong(report, node, "permissions", "an object");
+    if let Some(node) = table.get("permissions") {
+        match node
+            .as_table()
+            .map(|lists| permissions::read(report, lists))
+        {
+            Some(Ok(read)) => part.permissions = read,
+            Some(Err((node, key, expected))) => wrong(report, node, &key, expected),
+            None => wrong(report, node, "permissions", "an object"),
+        }
     }
     if let Some(node) = table.get("env") {
         match node.as_table() {

@@ -35,6 +35,7 @@ mod json;
 mod layers;
 mod nearest;
 mod part;
+mod permissions;
 mod report;
 mod source;
 mod switch;
@@ -54,6 +55,7 @@ use layers::{Form, LayerFiles};
 pub(crate) use nearest::did_you_mean;
 pub use nearest::nearest;
 use part::Part;
+pub use permissions::{NoBypass, PermissionRule};
 use report::{Finding, Report};
 use source::Source;
 
@@ -166,6 +168,10 @@ pub struct Loaded {
     /// The same, layer by layer: variables of a project that nobody has trusted (`PATH`!) can
     /// change what the user's own hooks run.
     pub env_layers: Vec<(Layer, BTreeMap<String, String>)>,
+    /// Claude's permission rules, farthest layer first.
+    pub permissions: Vec<PermissionRule>,
+    /// The file that forbids the mode `bypassPermissions`, if one does.
+    pub no_bypass: Option<NoBypass>,
     /// Codex's trust entries from the user's own configuration.
     pub codex_state: BTreeMap<HandlerKey, CodexState>,
     /// Where each handler stands in its file.
@@ -186,6 +192,8 @@ impl Loaded {
             files: Vec::new(),
             env: BTreeMap::new(),
             env_layers: Vec::new(),
+            permissions: Vec::new(),
+            no_bypass: None,
             codex_state: BTreeMap::new(),
             places: BTreeMap::new(),
             texts: BTreeMap::new(),
@@ -230,6 +238,8 @@ impl Loaded {
             self.env.extend(part.env.clone());
             self.env_layers.push((layer.clone(), part.env));
         }
+        self.permissions.extend(part.permissions.rules);
+        self.no_bypass = self.no_bypass.take().or(part.permissions.no_bypass);
         self.codex_state.extend(part.state);
         part.switch
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::permissions::Permissions;
 use super::report::Report;
 use super::switch::Switch;
 use super::tree::{Node, Span, Table};
@@ -16,6 +17,8 @@ pub(crate) struct Part {
     pub(crate) handlers: Vec<(Handler, Places)>,
     /// Claude's `env`.
     pub(crate) env: BTreeMap<String, String>,
+    /// Claude's `permissions`.
+    pub(crate) permissions: Permissions,
     /// The setting that turns hooks off or on, when the file has one.
     pub(crate) switch: Option<Switch>,
     /// Codex's `[hooks.state]`.

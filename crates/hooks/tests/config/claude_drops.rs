@@ -228,10 +228,10 @@ const DROPS: &[Row] = &[
         &["bad-setting"],
     ),
     (
-        "bad rules inside permissions are none of ours",
+        "a bad rule costs that rule, a gate that is lost is broken",
         r#"{"permissions": {"allow": ["bad(("], "deny": [5]}, "hooks": {@PRE}}"#,
         &["OK"],
-        &[],
+        &["bad-rule"],
     ),
     (
         "unknown keys are tolerated",

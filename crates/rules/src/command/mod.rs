@@ -15,3 +15,10 @@ mod word;
 pub use pattern::CommandPattern;
 pub(crate) use script::{Script, Unreadable};
 pub(crate) use verdict::{Part, parts, verdict};
+
+/// Why a shell command cannot be taken apart, so that rules answer `Unknown` to it; `None` when it
+/// can. The parser is strict and not the shell's own: a command with a problem may still be valid.
+#[must_use]
+pub fn shell_problem(command: &str) -> Option<String> {
+    Script::read(command).err().map(|why| why.to_string())
+}

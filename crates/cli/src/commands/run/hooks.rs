@@ -5,16 +5,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use seamline_bridges::{Bridge, BridgeOptions, Witness};
+use seamline_harness::plugins::PermissionRules;
 use seamline_hooks::engine::EngineParts;
 use seamline_hooks::runner::Supervisor;
 use seamline_hooks::trust::{TrustState, TrustStore, hash};
-use seamline_hooks::{Diagnostic, DialectId, Engine, Handler, HandlerKey, config};
+use seamline_hooks::{DialectId, Engine, Handler, HandlerKey, config};
 
+use super::rules::Settings;
 use super::scratch::Scratch;
 use super::show::Screen;
-use super::{RunArgs, Which, approve, ask_trust, unapplied};
+use super::{RunArgs, Which, approve, ask_trust};
 use crate::args::Selection;
 use crate::error::CliError;
+use crate::output;
 use crate::places::Places;
 use crate::render::{count, firing, left_behind, visible};
 use crate::setup::{Setup, select};
@@ -25,6 +28,8 @@ pub(super) struct Hooks {
     in_force: Vec<Ready>,
     /// What is off, in words for the user.
     pub(super) off: Vec<String>,
+    /// Permission rules, which hold whatever hooks are in force.
+    pub(super) rules: PermissionRules,
     supervisor: Arc<Supervisor>,
     attended: bool,
 }
@@ -47,13 +52,14 @@ impl Hooks {
             dialect: None,
             hooks_config: args.hooks_config.clone(),
         };
+        let usual = places;
         let places = select(places.clone(), &selection)?;
         let mut store = TrustStore::open(places.trust_file())?;
+        let settings = Settings::read(usual, &places, &selection, &store);
         let (mut wanted, mut off) = (Vec::new(), Vec::new());
         for dialect in DialectId::ALL {
             let setup = Setup::read(&places, dialect, &store);
             let named = selection.named();
-            off.extend(unapplied::rules(&setup, &places));
             if in_force(args.hooks, named, dialect) {
                 if setup.loaded.any_file() {
                     wanted.push(setup);
@@ -68,8 +74,10 @@ impl Hooks {
                 "your own and the project's hook files are not read (--hooks-config {file})"
             ));
         }
-        check_broken(args, &places, &wanted)?;
+        check_broken(args, &places, &wanted, &settings)?;
         let agreed = agree(args, &places, &wanted, &mut store)?;
+        let (rules, idle) = settings.rules(args, &places, scratch, agreed)?;
+        off.extend(idle);
         let mut in_force = Vec::new();
         for setup in wanted {
             let (ready, left_out) = ready(setup, &places, scratch, agreed)?;
@@ -82,6 +90,7 @@ impl Hooks {
         Ok(Self {
             in_force,
             off,
+            rules,
             supervisor: Arc::new(Supervisor::new()),
             attended,
         })
@@ -171,21 +180,27 @@ fn word(which: Which) -> &'static str {
 }
 
 /// Broken parts end the run, or are shown when they are to be ignored. Managed ones always end it.
-fn check_broken(args: &RunArgs, places: &Places, setups: &[Setup]) -> Result<(), CliError> {
-    let mut findings = Vec::new();
-    let mut managed = false;
-    for setup in setups {
-        let ends = |finding: &&Diagnostic| finding.managed || !args.ignore_broken_hooks;
-        for finding in setup.broken().filter(ends) {
-            managed |= finding.managed;
-            findings.push(setup.point(finding, places));
-        }
+fn check_broken(
+    args: &RunArgs,
+    places: &Places,
+    setups: &[Setup],
+    settings: &Settings,
+) -> Result<(), CliError> {
+    let of_hooks = setups
+        .iter()
+        .flat_map(|setup| setup.broken().map(move |found| (setup, found)));
+    let (mut findings, mut ignored, mut managed) = (Vec::new(), Vec::new(), false);
+    for (setup, finding) in of_hooks.chain(settings.broken(setups)) {
+        let ends = finding.managed || !args.ignore_broken_hooks;
+        managed |= finding.managed;
+        let list = if ends { &mut findings } else { &mut ignored };
+        list.push(setup.point(finding, places));
     }
     if !findings.is_empty() {
         return Err(CliError::Broken { findings, managed });
     }
-    for setup in setups {
-        setup.complain(places);
+    for pointer in ignored {
+        output::diagnostic(&pointer.render());
     }
     Ok(())
 }

@@ -6,9 +6,9 @@ mod debug;
 mod hooks;
 mod model;
 mod rehearsal;
+mod rules;
 mod scratch;
 mod show;
-mod unapplied;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,6 +17,7 @@ use clap::{Args, ValueEnum};
 use seamline_bridges::Witness;
 use seamline_harness::agent::{Agent, AgentHandle, AgentSeams, Pending, TurnOutcome};
 use seamline_harness::permission::Mode;
+use seamline_harness::plugins::ShellSyntax;
 use seamline_harness::session::event::TurnEndReason;
 use seamline_harness::session::{Place, Session};
 use seamline_harness::tools::{ToolSeams, builtin};
@@ -136,6 +137,8 @@ async fn perform(
     let root = Scope::root_with("seamline", &faults);
     screen.watch(&root, agent.seams());
     screen.begin(chosen, args, agent.session(), hooks);
+    ShellSyntax.install(&root, &agent);
+    hooks.rules.clone().install(&root, &agent);
     let plugins = root.child("hooks");
     let bridges = hooks.bridges(places, &chosen.project(places), &witness);
     for bridge in &bridges {

@@ -4,8 +4,8 @@
 //! harmless command and one that looks dangerous and would do nothing if it were let through. What
 //! it does next is chosen from the request alone, as for every model of ours.
 
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{fs, iter};
 
 use futures_util::stream;
 use seamline_harness::content::Source;
@@ -39,38 +39,49 @@ impl Rehearsal {
     }
 
     fn step(&self, done: usize) -> Vec<Chunk> {
-        let says = |text: &str| Chunk::Text(text.to_owned());
-        let shell = |n: usize, command: &str| call(n, "Bash", json!({ "command": command }));
-        let file = self.file.as_ref();
-        let read = |n| file.map(|file| call(n, "Read", json!({ "file_path": file.path })));
-        match done {
-            0 => iter::once(says(
-                "This is a rehearsal: I am no language model, I go through the motions of one in a \
-                 copy of the project. First I read a file.",
-            ))
-            .chain(read(0))
+        match (&self.file, done) {
+            (None, 0) => [
+                says(WHAT),
+                says("There is no file here that I could edit. "),
+            ]
+            .into_iter()
+            .chain(commands())
             .collect(),
-            1 => file.map_or_else(
-                || vec![says("There is no file that I could edit.")],
-                |file| {
-                    vec![
-                        says("I add a line that a formatter would mend."),
-                        file.untidy_write(),
-                    ]
-                },
-            ),
-            2 => iter::once(says("I read it again."))
-                .chain(read(2))
-                .collect(),
-            3 => vec![
-                says("A harmless command, and one that looks dangerous and does nothing."),
-                shell(3, "echo rehearsal"),
-                shell(4, &format!("rm -rf {NOWHERE}")),
+            (None, done) => last(done == 1),
+            (Some(file), 0) => vec![says(WHAT), says("First I read a file."), file.read(0)],
+            (Some(file), 1) => vec![
+                says("I add a line that a formatter would mend."),
+                file.untidy_write(),
             ],
-            4 => vec![says("That was the rehearsal.")],
-            _ => vec![says("The rehearsal has nothing to add.")],
+            (Some(file), 2) => vec![says("I read it again."), file.read(2)],
+            (Some(_), 3) => commands().collect(),
+            (Some(_), done) => last(done == 4),
         }
     }
+}
+
+const WHAT: &str = "This is a rehearsal: I am no language model, I go through the motions of one in \
+                    a copy of the project. ";
+
+fn says(text: &str) -> Chunk {
+    Chunk::Text(text.to_owned())
+}
+
+fn commands() -> impl Iterator<Item = Chunk> {
+    let shell = |n: usize, command: &str| call(n, "Bash", json!({ "command": command }));
+    [
+        says("A harmless command, and one that looks dangerous and does nothing."),
+        shell(3, "echo rehearsal"),
+        shell(4, &format!("rm -rf {NOWHERE}")),
+    ]
+    .into_iter()
+}
+
+fn last(end: bool) -> Vec<Chunk> {
+    vec![says(match end {
+        true => "That was the rehearsal.",
+        false => "The rehearsal has nothing to add.",
+    })]
 }
 
 fn call(n: usize, name: &str, input: serde_json::Value) -> Chunk {
@@ -82,6 +93,10 @@ fn call(n: usize, name: &str, input: serde_json::Value) -> Chunk {
 }
 
 impl Edit {
+    fn read(&self, n: usize) -> Chunk {
+        call(n, "Read", json!({ "file_path": self.path }))
+    }
+
     /// The file with one more line, which ends in blanks.
     fn untidy_write(&self) -> Chunk {
         let end = self.path.extension().and_then(|end| end.to_str());

@@ -74,20 +74,148 @@ fn hooks_that_are_off_are_named() {
     assert!(!did(&world));
 }
 
-/// A rule that does not gate is said before the first turn, whatever the hooks.
+/// Deny and ask rules of any file hold, whatever the mode, the hooks and the other options.
 #[test]
-fn permission_rules_that_are_not_applied_are_named() {
-    let rules = json!({"permissions": {"deny": ["Bash(touch *)"], "ask": ["Write"]}});
-    for which in ["auto", "none", "codex"] {
-        for json in [&[][..], &["--json"]] {
-            let world = World::new();
-            world.write(".claude/settings.json", &rules.to_string());
-            let options = ["--permission-mode", "bypassPermissions", "--hooks", which];
-            let said = play(&world, ONE_COMMAND, &[&options, json].concat());
-            let named = "2 rules of `permissions` in .claude/settings.json (1 deny, 1 ask)";
-            assert!(said.stdout.contains(named), "{which} {json:?}: {said:#?}");
+fn deny_and_ask_rules_stand_beside_every_option() {
+    let file = |list: &str| json!({"permissions": {list: ["Bash(touch *)"]}}).to_string();
+    let allows = hooks(&[(
+        "PreToolUse",
+        "echo '{\"hookSpecificOutput\": {\"hookEventName\": \"PreToolUse\", \"permissionDecision\": \"allow\"}}'",
+    )]);
+    for list in ["deny", "ask"] {
+        for which in ["auto", "none", "codex", "claude"] {
+            for own in [true, false] {
+                let world = World::new();
+                world.write(".claude/settings.local.json", &allows.to_string());
+                match own {
+                    true => world.write_home(".claude/settings.json", &file(list)),
+                    false => world.write(".claude/settings.json", &file(list)),
+                };
+                let mode = ["--permission-mode", "bypassPermissions"];
+                let options = ["--hooks", which, "--trust-project-hooks"];
+                let said = play(
+                    &world,
+                    ONE_COMMAND,
+                    &[mode, [options[0], options[1]]].concat(),
+                );
+                let refused = said.code == 77 && matches!(which, "auto" | "claude");
+                assert!(refused || said.code == 0, "{list} {which} {own}: {said:#?}");
+                let said = play(&world, ONE_COMMAND, &[&mode[..], &options].concat());
+                let named = "the rule `Bash(touch *)` (";
+                assert_eq!(
+                    (said.code, did(&world)),
+                    (0, false),
+                    "{list} {which} {own}: {said:#?}"
+                );
+                assert!(
+                    said.stdout.contains(named),
+                    "{list} {which} {own}: {said:#?}"
+                );
+            }
         }
     }
+    let world = World::new();
+    world.write(".claude/settings.json", &file("deny"));
+    let other = world.write_home("other.json", "{}");
+    let options = ["--permission-mode", "bypassPermissions", "--hooks-config"];
+    let options = [&options[..], &[other.to_str().unwrap()]].concat();
+    let said = play(&world, ONE_COMMAND, &options);
+    assert_eq!((said.code, did(&world)), (0, false), "{said:#?}");
+}
+
+/// A repository does not agree to its own commands; the user's own allow rules count.
+#[test]
+fn allow_rules_of_an_untrusted_project_are_left_out() {
+    let rules = json!({"permissions": {"allow": ["Bash(touch *)"]}}).to_string();
+    let world = World::new();
+    world.write(".claude/settings.json", &rules);
+    let said = play(&world, ONE_COMMAND, &[]);
+    assert_eq!((said.code, did(&world)), (0, false), "{said:#?}");
+    let named = "1 allow rule of the project (.claude/settings.json) left out";
+    assert!(said.stdout.contains(named), "{said:#?}");
+    let said = play(&world, ONE_COMMAND, &["--trust-project-hooks"]);
+    assert_eq!((said.code, did(&world)), (0, true), "{said:#?}");
+    assert!(!said.stdout.contains("left out"), "{said:#?}");
+
+    let world = World::new();
+    world.write_home(".claude/settings.json", &rules);
+    let said = play(&world, ONE_COMMAND, &[]);
+    assert_eq!((said.code, did(&world)), (0, true), "{said:#?}");
+}
+
+/// A rule that is dropped gates nothing: the run does not begin, whatever hooks are wanted.
+#[test]
+fn a_rule_that_cannot_be_read_ends_the_run() {
+    for text in [
+        "{\"permissions\": {\n  \"deny\": [\"Bash(touch\"]}}",
+        "{\"permissions\": {\n  \"deny\": \"Bash\"}}",
+    ] {
+        for which in ["auto", "none", "codex", "claude"] {
+            let world = World::new();
+            world.write(".claude/settings.json", text);
+            let options = ["--permission-mode", "bypassPermissions", "--hooks", which];
+            let said = play(&world, ONE_COMMAND, &options);
+            refused(&world, &said, 65, ".claude/settings.json:2:");
+            let ignoring = [&options[..], &["--ignore-broken-hooks"]].concat();
+            let said = play(&world, ONE_COMMAND, &ignoring);
+            assert_eq!((said.code, did(&world)), (0, true), "{which}: {said:#?}");
+            assert!(
+                said.stderr.contains(".claude/settings.json:2:"),
+                "{which}: {said:#?}"
+            );
+        }
+    }
+}
+
+/// What stands in `permissions` and does nothing is said before the first turn.
+#[test]
+fn settings_that_do_nothing_are_named() {
+    let world = World::new();
+    let text = "{\"permissions\": {\n  \"defaultMode\": \"plan\",\n  \"deny\": [\"Bahs\"]}}";
+    world.write(".claude/settings.json", text);
+    for json in [&[][..], &["--json"]] {
+        let said = play(&world, "- Done.", json);
+        for named in [
+            "settings.json:2:3: `permissions.defaultMode`",
+            "settings.json:3:12: the rule `Bahs`",
+        ] {
+            assert!(said.stdout.contains(named), "{named}: {said:#?}");
+        }
+    }
+}
+
+#[test]
+fn bypass_can_be_forbidden() {
+    let world = World::new();
+    let text = json!({"permissions": {"disableBypassPermissionsMode": "disable"}});
+    world.write_home(".claude/settings.json", &text.to_string());
+    let said = play(
+        &world,
+        ONE_COMMAND,
+        &["--permission-mode", "bypassPermissions"],
+    );
+    refused(&world, &said, 64, "forbidden by ~/.claude/settings.json:1:");
+    let said = play(&world, "- Done.", &[]);
+    assert_eq!(said.code, 0, "{said:#?}");
+}
+
+/// In a rehearsal rules are about the copy that is worked in.
+#[test]
+fn rules_hold_in_a_rehearsal() {
+    let world = World::new();
+    world.write(
+        ".claude/settings.json",
+        r#"{"permissions": {"deny": ["Edit(/**)"]}}"#,
+    );
+    world.write("a.py", "x = 1\n");
+    let mode = ["--permission-mode", "acceptEdits"];
+    let rehearsal = ["run", "--model", "rehearsal", "Go on."];
+    let said = world.seamline().args(rehearsal).args(mode).run();
+    assert!(
+        said.stdout
+            .contains("denied by the rule `Edit(/**)` (.claude/settings.json:1:"),
+        "{said:#?}"
+    );
 }
 
 #[test]

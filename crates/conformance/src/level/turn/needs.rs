@@ -76,7 +76,6 @@ fn feature(case: &ClaudeCase) -> Option<String> {
         .find(|need| !TOOLS.contains(&need.as_str()));
     let mut flags = case.cli_args.chunks(2).filter_map(|pair| pair.first());
     let flag = flags.find(|flag| !FLAGS.contains(&flag.as_str()));
-    let rules = case.settings_other.contains_key("permissions");
     let mode = case.permission_mode.as_deref().unwrap_or("default");
     if let Some(need) = need {
         return Some(format!("tool {need}"));
@@ -85,8 +84,7 @@ fn feature(case: &ClaudeCase) -> Option<String> {
         return Some(format!("flag {flag}"));
     }
     let mode = mode.parse::<Mode>().err().map(|_| format!("mode {mode}"));
-    mode.or_else(|| rules.then(|| "permission rules".to_owned()))
-        .or_else(|| (!case.rules.is_empty()).then(|| "rules of the model".to_owned()))
+    mode.or_else(|| (!case.rules.is_empty()).then(|| "rules of the model".to_owned()))
         .or_else(|| {
             case.managed_settings
                 .as_ref()

@@ -7,6 +7,7 @@ use seamline_bridges::{Bridge, BridgeOptions};
 use seamline_harness::agent::{Agent, TurnOutcome};
 use seamline_harness::model::{Message, Model};
 use seamline_harness::permission::{Mode, Update};
+use seamline_harness::plugins::{PermissionRules, ShellSyntax};
 use seamline_harness::session::Session;
 use seamline_harness::session::event::TurnEndReason;
 use seamline_harness::testing::Recorder;
@@ -53,6 +54,9 @@ impl Cast {
         let asked = Arc::new(AtomicU64::new(0));
         let scope = Scope::root("conformance");
         self.register(&agent, &scope, &engine, &watch)?;
+        if self.dialect == DialectId::Claude {
+            self.rule(&agent, &scope, &engine, stage);
+        }
         self.answer(&agent, &scope, &engine, &watch, &asked);
         self.settle(&agent, stage);
         let mut ends = Vec::new();
@@ -94,6 +98,15 @@ impl Cast {
         let results = &agent.tool_seams().result;
         let _registered = results.on(scope, "watch", move |result| watch.result(result));
         Ok(())
+    }
+
+    /// What the harness refuses and asks for by itself, by the settings of the case.
+    fn rule(&self, agent: &Agent, scope: &Scope, engine: &Engine, stage: &Stage) {
+        let policy = engine
+            .loaded()
+            .policy(|file| file.display().to_string(), |_| true);
+        PermissionRules::new(policy, &stage.home).install(scope, agent);
+        ShellSyntax.install(scope, agent);
     }
 
     /// The client answers what the hooks do not decide, and only then.

@@ -71,14 +71,19 @@ impl<'a> Flow<'a> {
     }
 
     fn call(&mut self, moment: &Moment, verdict: &Verdict) {
-        let (ran, denied) = self.fate(verdict.decision);
         let given = moment.payload.get("tool_input").cloned();
+        let input = verdict.input.clone().or(given);
+        let (ran, denied) = match verdict.decision {
+            // The client refuses by itself what it cannot read as shell.
+            Decision::Allow | Decision::None if !is_shell(input.as_ref()) => (None, None),
+            decision => self.fate(decision),
+        };
         self.walked.calls.push(CallFate {
             id: moment.text("tool_use_id").map(str::to_owned),
             name: moment.text("tool_name").unwrap_or("").to_owned(),
             ran,
             denied,
-            input: verdict.input.clone().or(given),
+            input,
             pre: Some(verdict.fired.clone()),
         });
     }
@@ -129,4 +134,10 @@ impl<'a> Flow<'a> {
             self.walked.calls.push(fresh);
         }
     }
+}
+
+/// Whether a call is of no shell, or of one that our own parser can read.
+fn is_shell(input: Option<&Value>) -> bool {
+    let command = input.and_then(|input| input.get("command")?.as_str());
+    command.is_none_or(|command| seamline_rules::shell_problem(command).is_none())
 }
