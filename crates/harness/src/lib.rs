@@ -44,7 +44,7 @@
 //!
 //! # Read on
 //!
-//! The [tutorial](tutorial) goes from this agent to a plugin on every seam: authority, order, rewriting,
+//! The [`tutorial`] goes from this agent to a plugin on every seam: authority, order, rewriting,
 //! faults, disposal, one running example each. [`plugins`] has the ones that are shipped, and
 //! [`testing`] what a test of yours needs. The containers themselves are explained by the crate
 //! [`seamline_seams`] and its [guide](seamline_seams::guide).
@@ -66,3 +66,8 @@ pub mod tools;
 pub mod tutorial {}
 
 pub use facts::{Facts, TurnFacts};
+
+/// The README, so that its example is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

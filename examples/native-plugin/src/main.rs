@@ -10,7 +10,7 @@ mod foreman;
 use std::collections::BTreeSet;
 use std::error::Error;
 
-use seamline_harness::agent::Agent;
+use seamline_harness::agent::{Agent, AgentHandle};
 use seamline_harness::model::ModelError;
 use seamline_harness::session::Session;
 use seamline_harness::testing::{Journal, Moment, Play, ScriptBlock, Scripted, Scripts};
@@ -95,14 +95,16 @@ async fn main() -> Result<(), Box<dyn Error>> {
         told = show(&journal, told);
     }
     println!("\n# the end");
+    let handle = agent.handle();
     agent.close("done").await?;
     show(&journal, told);
     plugins.dispose().await; // nothing of the plugin is called any more
+    println!("\nNow it listens on {}.", seams_of(&handle, "foreman"));
     Ok(())
 }
 
 /// How many seams `name` listens on. The journal listens on all of them.
-fn seams_of(agent: &Agent, name: &str) -> String {
+fn seams_of(agent: &AgentHandle, name: &str) -> String {
     let all = [agent.seams().describe(), agent.tool_seams().describe()].concat();
     let own = all.iter().filter(|it| it.name == name).map(|it| it.seam);
     format!("{} seams", own.collect::<BTreeSet<_>>().len())

@@ -37,17 +37,17 @@ fn it_prints_what_the_readme_shows() {
     );
 }
 
-/// The plugin listens on every seam there is.
+/// The plugin listens on every seam there is, and on none when its scope is disposed.
 #[test]
-fn it_uses_every_seam() {
+fn it_uses_every_seam_and_leaves_none() {
     let printed = printed();
     let counts: Vec<&str> = printed
         .lines()
         .filter_map(|line| line.strip_suffix(" seams."))
         .filter_map(|line| line.split(' ').next_back())
         .collect();
-    let [own, all] = counts.as_slice() else {
+    let [own, all, afterwards] = counts.as_slice() else {
         panic!("{printed}");
     };
-    assert_eq!(own, all);
+    assert_eq!((own, *afterwards), (all, "0"));
 }

@@ -238,6 +238,20 @@ fn every_published_crate_can_be_presented() {
     }
 }
 
+/// What a README shows is compiled. That of the command is run instead: `readme::*`.
+#[test]
+fn every_librarys_readme_is_part_of_its_doctests() {
+    for (name, _) in EDGES {
+        let folder = root()
+            .join("crates")
+            .join(name.trim_start_matches("seamline-"));
+        let lib = fs::read_to_string(folder.join("src/lib.rs")).unwrap();
+        assert!(lib.contains(r#"include_str!("../README.md")"#), "{name}");
+        let readme = fs::read_to_string(folder.join("README.md")).unwrap();
+        assert!(readme.contains("```rust\n"), "{name} shows no code");
+    }
+}
+
 /// Faults of listeners are caught where they are called; that needs unwinding in every profile.
 #[test]
 fn panics_unwind_in_every_profile() {
