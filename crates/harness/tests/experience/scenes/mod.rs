@@ -9,7 +9,8 @@ use seamline_harness::agent::{
     SessionStartContribution, Steer,
 };
 use seamline_harness::permission::Mode;
-use seamline_harness::plugins::{ReadOnly, RepeatedCall, Timeout};
+use seamline_harness::plugins::{PermissionRules, ReadOnly, RepeatedCall, Timeout};
+use seamline_rules::{Policy, Rule, Tier};
 use seamline_seams::{Context, Halt, Scope, Source, When};
 
 use crate::play::{Scene, Then};
@@ -273,6 +274,17 @@ fn meanwhile(scope: &Scope, agent: &AgentHandle, what: fn(&AgentHandle)) {
     });
 }
 
+/// A rule of this kind for every call of `Echo`.
+fn ruling(scope: &Scope, agent: &AgentHandle, tier: Tier) {
+    let source = seamline_rules::Source {
+        name: "settings.json".to_owned(),
+        position: Some((3, 7)),
+    };
+    let mut policy = Policy::new();
+    policy.add(tier, Rule::parse("Echo").unwrap(), source);
+    PermissionRules::new(policy, "/").install(scope, agent);
+}
+
 fn plugins() -> Vec<Scene> {
     vec![
         scene(
@@ -287,6 +299,16 @@ fn plugins() -> Vec<Scene> {
                     Ok(inner.run(signal).await)
                 });
             },
+        ),
+        scene(
+            "the plugin PermissionRules: a deny rule",
+            "In every permission mode.",
+            |scope, agent| ruling(scope, agent, Tier::Deny),
+        ),
+        scene(
+            "the plugin PermissionRules: an ask rule, nobody answers",
+            "",
+            |scope, agent| ruling(scope, agent, Tier::Ask),
         ),
         scene("the plugin ReadOnly", "", |scope, agent| {
             ReadOnly.install(scope, agent)
