@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::error::SessionError;
 use super::event::{Event, Extension, is_extension};
+use super::fork::Origin;
 use super::history::History;
 use super::id::SessionId;
 use super::relations::Relations;
@@ -23,6 +24,8 @@ pub(super) struct Header {
     /// Milliseconds since 1970.
     pub(super) created: u64,
     pub(super) project: PathBuf,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) fork: Option<Origin>,
 }
 
 /// Any further line.
