@@ -46,6 +46,7 @@ pub use fork::{ForkError, Origin};
 use history::History;
 pub(crate) use history::read_arguments;
 pub use id::{SessionId, project_folder};
+pub use load::Damage;
 use load::Line;
 pub use place::Place;
 pub(crate) use relations::{OpenCall, Relations, received_calls};
@@ -98,10 +99,12 @@ pub struct Loaded {
 /// A log that was only read. See [`Session::read`].
 #[derive(Debug)]
 pub struct View {
-    /// The session's id.
-    pub id: SessionId,
-    /// The project it belongs to.
-    pub project: PathBuf,
+    /// The session's id; `None` when the first line is damaged.
+    pub id: Option<SessionId>,
+    /// The project it belongs to; `None` when the first line is damaged.
+    pub project: Option<PathBuf>,
+    /// When it was begun, in milliseconds since 1970; `None` when the first line is damaged.
+    pub created: Option<u64>,
     /// Where it was forked from, if it was.
     pub origin: Option<Origin>,
     /// Its events.
@@ -110,6 +113,8 @@ pub struct View {
     pub history: Vec<Arc<Message>>,
     /// Bytes of a last line that was cut off (perhaps still being written); 0 for none.
     pub torn_bytes: u64,
+    /// What is wrong with it; [`Session::load`] would refuse a log with any of this.
+    pub damage: Vec<Damage>,
 }
 
 impl Session {
@@ -162,17 +167,21 @@ impl Session {
         })
     }
 
-    /// Reads the log file `path` without opening, locking or repairing it.
+    /// Reads the log file `path` without opening, locking or repairing it. However damaged it is,
+    /// what can be read is there; the error is the file system's.
     pub fn read(path: &Path) -> Result<View, SessionError> {
         let bytes = std::fs::read(path).map_err(|source| store::io_error("read", path, source))?;
-        let replayed = load::replay(path, &bytes)?;
+        let seen = load::see(path, &bytes);
+        let header = seen.header.as_ref();
         Ok(View {
-            id: replayed.header.session,
-            project: replayed.header.project,
-            origin: replayed.header.fork,
-            entries: replayed.entries,
-            history: replayed.history.messages().to_vec(),
-            torn_bytes: replayed.torn,
+            id: header.map(|header| header.session),
+            project: header.map(|header| header.project.clone()),
+            created: header.map(|header| header.created),
+            origin: header.and_then(|header| header.fork),
+            entries: seen.entries,
+            history: seen.history.messages().to_vec(),
+            torn_bytes: seen.torn,
+            damage: seen.damage,
         })
     }
 

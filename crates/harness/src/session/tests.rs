@@ -286,6 +286,52 @@ fn one_writer() {
     Session::load(&path).unwrap();
 }
 
+/// A damaged log is refused with its line, and can be looked at all the same.
+#[test]
+fn viewing_is_never_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(
+        folder.path(),
+        vec![turn(1), user("u"), context("c"), end(1)],
+    );
+    let whole = fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = whole.lines().collect();
+    let without = |gone: usize| -> String {
+        let kept = lines.iter().enumerate().filter(|(index, _)| *index != gone);
+        kept.map(|(_, line)| format!("{line}\n")).collect()
+    };
+    let cases = [
+        (whole.replace("\"turn/start\"", "\"turn/begin\""), 2, 3),
+        (whole.replace("{\"format\":1", "{\"format\":2"), 1, 4),
+        (whole.replace("{\"format\"", "{format"), 1, 4),
+        (whole.replacen("\"seq\":1", "seq:1", 1), 3, 3),
+        (without(3), 4, 3),
+        (without(1), 2, 3),
+        (format!("{whole}nonsense\n"), 6, 4),
+    ];
+    for (text, line, readable) in cases {
+        fs::write(&path, &text).unwrap();
+        let view = Session::read(&path).unwrap();
+        let first = view.damage.first().unwrap();
+        assert_eq!((first.line, view.entries.len()), (line, readable), "{text}");
+        let error = Session::load(&path).unwrap_err().to_string();
+        let named = error.contains(&format!(":{line}: ")) || error.contains("has format 2");
+        assert!(named, "{error}");
+        assert_eq!(
+            fs::read_to_string(&path).unwrap(),
+            text,
+            "nothing was changed"
+        );
+    }
+    fs::write(&path, format!("{whole}nonsense")).unwrap();
+    let view = Session::read(&path).unwrap();
+    assert_eq!(
+        (view.torn_bytes, view.damage.len()),
+        (8, 0),
+        "perhaps still being written"
+    );
+}
+
 /// A cut-off last line is dropped wherever it was cut; nothing before it is.
 #[test]
 fn a_torn_last_line_is_dropped() {
