@@ -14,6 +14,7 @@ mod list;
 mod reference;
 mod run;
 mod seamline;
+mod sessions;
 mod trust;
 mod workspace;
 
