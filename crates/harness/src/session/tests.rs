@@ -228,6 +228,41 @@ fn after_the_call() -> Vec<Event> {
     ]
 }
 
+/// The page on the log shows each event as it is written. `UPDATE_DOCS=1` writes it.
+#[test]
+fn the_page_shows_every_event() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/session-log.md");
+    let text = fs::read_to_string(&page).unwrap();
+    let (head, rest) = text.split_once("<!-- events -->\n").unwrap();
+    let (_, tail) = rest.split_once("<!-- end of events -->").unwrap();
+    let mut lines = String::from("\n```json\n");
+    for (seq, event) in everything().into_iter().enumerate() {
+        let entry = Entry {
+            seq: seq as u64,
+            time: 0,
+            event,
+        };
+        lines.push_str(&entry.line().unwrap());
+        lines.push('\n');
+    }
+    lines.push_str("```\n\n");
+    let wanted = format!("{head}<!-- events -->\n{lines}<!-- end of events -->{tail}");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&page, &wanted).unwrap();
+    }
+    let text = fs::read_to_string(&page).unwrap();
+    assert!(
+        text == wanted,
+        "docs/session-log.md is out of date: run with UPDATE_DOCS=1"
+    );
+    for kind in KINDS {
+        assert!(
+            head.contains(&format!("`{kind}`")),
+            "{kind} is not explained"
+        );
+    }
+}
+
 /// What was appended is what is loaded: every kind of event, texts of numbers included.
 #[test]
 fn everything_survives_the_file() {
