@@ -41,6 +41,9 @@ impl Bridge {
         }
         let source = match event.source {
             StartSource::Resume => "resume",
+            StartSource::Fork => "fork",
+            StartSource::Clear => "clear",
+            StartSource::Compact => "compact",
             _ => "startup",
         };
         let build = |dialect| payload_of(dialect, &event.facts, &SessionStart { source });

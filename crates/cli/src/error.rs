@@ -62,6 +62,12 @@ pub(crate) enum CliError {
         /// What.
         message: String,
     },
+    /// A session log that cannot be gone on with.
+    #[error("{message}")]
+    Damaged {
+        /// File, line and what is wrong.
+        message: String,
+    },
     /// A configuration is broken.
     #[error("the hook configuration is broken; nothing was run")]
     Broken {
@@ -104,7 +110,7 @@ impl CliError {
             | Self::Write { .. }
             | Self::Trust(_)
             | Self::Internal { .. } => exit::IO,
-            Self::Broken { .. } => exit::BROKEN,
+            Self::Broken { .. } | Self::Damaged { .. } => exit::BROKEN,
             Self::Untrusted { .. } => exit::UNTRUSTED,
         }
     }
@@ -118,6 +124,9 @@ impl CliError {
             }
             Self::Broken { .. } => {
                 Some("repair it, or go on without the broken part: --ignore-broken-hooks")
+            }
+            Self::Damaged { .. } => {
+                Some("seamline sessions show ID shows what can be read; nothing was changed")
             }
             Self::Untrusted { .. } => Some(
                 "look at them, then: seamline hooks trust --all (or KEY), or --trust-project-hooks for this once",

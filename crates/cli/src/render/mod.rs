@@ -8,7 +8,7 @@ pub(crate) mod firing;
 pub(crate) mod listing;
 pub(crate) mod table;
 
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// A command in one line of bearable length. The whole of it is in `--json`.
 pub(crate) fn one_line(text: &str) -> String {
@@ -53,6 +53,12 @@ pub(crate) fn count(number: usize, noun: &str, rest: &str) -> String {
 pub(crate) fn left_behind(groups: usize) -> Option<String> {
     let what = count(groups, "group", "of processes that hooks had left behind");
     (groups > 0).then(|| format!("ended {what}"))
+}
+
+/// A moment given in milliseconds since 1970, to the second, in UTC.
+pub(crate) fn utc(milliseconds: u64) -> String {
+    let moment = UNIX_EPOCH + Duration::from_millis(milliseconds);
+    humantime::format_rfc3339_seconds(moment).to_string()
 }
 
 /// Seconds without needless zeros.

@@ -15,6 +15,7 @@ mod readme;
 mod reference;
 mod run;
 mod seamline;
+mod sessions;
 mod trust;
 mod workspace;
 

@@ -188,24 +188,26 @@ fn halting(halting: Halting) -> &'static str {
 #[test]
 fn the_command_reference_is_what_help_says() {
     let mut page = String::from(CLI_HEAD);
-    for command in [
-        &[][..],
-        &["hooks"],
-        &["hooks", "list"],
-        &["hooks", "fire"],
-        &["hooks", "trust"],
-    ] {
-        let name = ["seamline"]
-            .iter()
-            .chain(command)
-            .copied()
-            .collect::<Vec<_>>()
-            .join(" ");
-        let help = Seamline::new().args(command).arg("--help").run();
-        assert_eq!(help.code, 0, "{name}: {}", help.stderr);
+    let mut open: Vec<Vec<String>> = vec![Vec::new()];
+    while let Some(command) = open.pop() {
+        let help = Seamline::new().args(&command).arg("--help").run();
+        assert_eq!(help.code, 0, "{command:?}: {}", help.stderr);
+        let below = subcommands(&help.stdout).map(|name| [&command[..], &[name]].concat());
+        open.extend(below.collect::<Vec<_>>().into_iter().rev());
+        let name = [&["seamline".to_owned()], &command[..]].concat().join(" ");
         write!(page, "\n## `{name}`\n\n```text\n{}```\n", help.stdout).unwrap();
     }
     assert_page("cli.md", &page);
+}
+
+/// The commands that a help text lists, all but `help` itself.
+fn subcommands(help: &str) -> impl Iterator<Item = String> {
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    listed
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .map(ToOwned::to_owned)
 }
 
 const CLI_HEAD: &str = "\

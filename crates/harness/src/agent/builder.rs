@@ -14,6 +14,7 @@ use super::{Agent, AgentHandle, drive};
 use crate::model::Model;
 use crate::permission::{Mode, Permission};
 use crate::session::Session;
+use crate::session::event::StartSource;
 use crate::tools::pipeline::Pipeline;
 use crate::tools::{Registry, ToolSeams, Workspace};
 
@@ -39,6 +40,7 @@ impl AgentBuilder {
         let settings = Settings {
             model: "default".to_owned(),
             system: String::new(),
+            start_source: None,
             start_deadline: Duration::from_secs(5),
             end_deadline: Duration::from_secs(5),
             parallel: Self::PARALLEL,
@@ -95,6 +97,13 @@ impl AgentBuilder {
     /// The seams of tool calls. Default: nobody listens.
     pub fn tool_seams(mut self, seams: ToolSeams) -> Self {
         self.tool_seams = Some(seams);
+        self
+    }
+
+    /// Why the session begins, as `agent.session_start` is told: for a host that clears or compacts.
+    /// Default: what the log tells, a new session, a resumed or a forked one.
+    pub fn start_source(mut self, source: StartSource) -> Self {
+        self.settings.start_source = Some(source);
         self
     }
 

@@ -19,7 +19,7 @@ pub enum AgentEvent {
     SessionStarted {
         /// Where the session stands.
         facts: Arc<Facts>,
-        /// New or resumed.
+        /// Why it was taken up.
         source: StartSource,
     },
     /// The session got a name.

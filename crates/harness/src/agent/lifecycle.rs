@@ -24,17 +24,10 @@ impl Shared {
 
     async fn take_up(self: &Arc<Self>) -> Result<(), SessionError> {
         let facts = self.facts();
-        let known = |event: &Event| matches!(event, Event::SessionStart(_));
-        let resumed = self
-            .session
-            .entries()
-            .iter()
-            .any(|entry| known(&entry.event));
-        let source = if resumed {
-            StartSource::Resume
-        } else {
-            StartSource::Startup
-        };
+        let source = self
+            .settings
+            .start_source
+            .unwrap_or_else(|| self.start_source());
         let (cwd, model) = (facts.cwd.clone(), facts.model.clone());
         self.session.append(SessionStart { source, cwd, model })?;
         let signal = self.turns.child_token();
@@ -59,6 +52,22 @@ impl Shared {
         }
         self.notify(&AgentEvent::SessionStarted { facts, source });
         Ok(())
+    }
+
+    /// Why the session begins, by its log: what a fork took over is not its own beginning.
+    fn start_source(&self) -> StartSource {
+        let origin = self.session.origin();
+        let own = origin.map_or(0, |origin| origin.events);
+        let begun = self
+            .session
+            .entries()
+            .iter()
+            .any(|entry| entry.seq >= own && matches!(entry.event, Event::SessionStart(_)));
+        match (begun, origin) {
+            (true, _) => StartSource::Resume,
+            (false, Some(_)) => StartSource::Fork,
+            (false, None) => StartSource::Startup,
+        }
     }
 
     fn contribute(&self, contribution: SessionStartContribution) -> Result<(), SessionError> {

@@ -13,7 +13,7 @@ use super::seams::{AgentSeams, FirstMessage};
 use crate::content::Source;
 use crate::facts::{Facts, TurnFacts};
 use crate::model::Model;
-use crate::session::event::{NoticeShown, RequestHeader};
+use crate::session::event::{NoticeShown, RequestHeader, StartSource};
 use crate::session::{Session, SessionError};
 use crate::tools::pipeline::Pipeline;
 
@@ -22,6 +22,8 @@ use crate::tools::pipeline::Pipeline;
 pub(super) struct Settings {
     pub(super) model: String,
     pub(super) system: String,
+    /// Why the session begins; by default its log tells.
+    pub(super) start_source: Option<StartSource>,
     pub(super) start_deadline: Duration,
     pub(super) end_deadline: Duration,
     pub(super) parallel: NonZeroUsize,

@@ -157,12 +157,18 @@ impl Turn<'_> {
             tools,
             ..
         } = header;
-        Ok(Request {
+        let request = Request {
             model,
             system,
             messages: session.history(),
             tools: tools.into(),
-        })
+        };
+        debug_assert_eq!(
+            session.rebuilt_request().as_ref(),
+            Some(&request),
+            "what the model sees is what the log says"
+        );
+        Ok(request)
     }
 
     /// Asks what becomes of a failed request; an error ends the turn.

@@ -23,12 +23,18 @@ pub enum StartSource {
     Startup,
     /// A session that was loaded from its log.
     Resume,
+    /// A session that was forked from another one, for the first time.
+    Fork,
+    /// A new session in place of one that the user cleared.
+    Clear,
+    /// The same session after its conversation was compacted.
+    Compact,
 }
 
 /// `session/start`: a process took up the session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionStart {
-    /// New or resumed.
+    /// Why.
     pub source: StartSource,
     /// The current directory at that moment, absolute.
     pub cwd: PathBuf,

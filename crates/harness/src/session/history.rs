@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::Entry;
 use super::event::{Event, ReceivedBlock, ToolCall, ToolResult};
 use crate::json::Json;
 use crate::model::{Block, Message};
@@ -34,6 +35,13 @@ impl History {
     /// The messages so far.
     pub(crate) fn messages(&self) -> &[Arc<Message>] {
         &self.messages
+    }
+
+    /// Folds a whole log.
+    pub(crate) fn of(entries: &[Arc<Entry>]) -> Self {
+        let mut history = Self::default();
+        entries.iter().for_each(|entry| history.apply(&entry.event));
+        history
     }
 
     /// Takes in one event that has passed the relations.

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::error::SessionError;
 use super::event::{Event, Extension, is_extension};
+use super::fork::Origin;
 use super::history::History;
 use super::id::SessionId;
 use super::relations::Relations;
@@ -23,6 +24,8 @@ pub(super) struct Header {
     /// Milliseconds since 1970.
     pub(super) created: u64,
     pub(super) project: PathBuf,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) fork: Option<Origin>,
 }
 
 /// Any further line.
@@ -88,27 +91,97 @@ pub(super) fn replay(path: &Path, bytes: &[u8]) -> Result<Replayed, SessionError
     Ok(replayed)
 }
 
+/// What can be seen of a log, however damaged it is.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub(super) header: Option<Header>,
+    pub(super) entries: Vec<Arc<Entry>>,
+    pub(super) history: History,
+    pub(super) torn: u64,
+    pub(super) damage: Vec<Damage>,
+}
+
+/// A place of a log that cannot be read, or does not fit what stands before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    /// The line, counting from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+/// Reads what can be read of `bytes`. Every line that can is among the entries; only the first event
+/// that does not fit those before it is named, since everything behind it may follow from that.
+pub(super) fn see(path: &Path, bytes: &[u8]) -> Seen {
+    let mut seen = Seen::default();
+    let mut fits = true;
+    let mut relations = Relations::default();
+    for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        if index == 0 {
+            match read_header(path, line) {
+                Ok(header) => seen.header = Some(header),
+                Err(error) => seen.damaged(1, error.to_string()),
+            }
+            continue;
+        }
+        match read_entry(line) {
+            Ok(entry) => {
+                let expected = seen.entries.last().map_or(0, |last| last.seq + 1);
+                let fit = match entry.seq == expected {
+                    true => relations.advance(&entry.event),
+                    false => Err(format!(
+                        "event {} stands where event {expected} belongs",
+                        entry.seq
+                    )),
+                };
+                if let (Err(rule), true) = (fit, fits) {
+                    fits = false;
+                    seen.damaged(index + 1, format!("{}: {rule}", entry.event.kind()));
+                }
+                seen.history.apply(&entry.event);
+                seen.entries.push(Arc::new(entry));
+            }
+            Err(_) if !line.ends_with(b"\n") => seen.torn = line.len() as u64,
+            Err(message) => {
+                fits = false;
+                seen.damaged(index + 1, message);
+            }
+        }
+    }
+    seen
+}
+
+impl Seen {
+    fn damaged(&mut self, line: usize, message: String) {
+        self.damage.push(Damage { line, message });
+    }
+}
+
+fn read_entry(line: &[u8]) -> Result<Entry, String> {
+    let text = std::str::from_utf8(line).map_err(|error| error.to_string())?;
+    let line: Line<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    Ok(Entry {
+        seq: line.seq,
+        time: line.time,
+        event: read_event(&line)?,
+    })
+}
+
 impl Replayed {
     fn take(&mut self, line: &[u8]) -> Result<(), String> {
-        let text = std::str::from_utf8(line).map_err(|error| error.to_string())?;
-        let line: Line<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let entry = read_entry(line)?;
         let next = self.entries.len() as u64;
-        if line.seq != next {
+        if entry.seq != next {
             return Err(format!(
                 "event {} stands where event {next} belongs",
-                line.seq
+                entry.seq
             ));
         }
-        let event = read_event(&line)?;
         self.relations
-            .advance(&event)
-            .map_err(|rule| format!("{}: {rule}", line.kind))?;
-        self.history.apply(&event);
-        self.entries.push(Arc::new(Entry {
-            seq: line.seq,
-            time: line.time,
-            event,
-        }));
+            .advance(&entry.event)
+            .map_err(|rule| format!("{}: {rule}", entry.event.kind()))?;
+        self.history.apply(&entry.event);
+        self.entries.push(Arc::new(entry));
         Ok(())
     }
 }

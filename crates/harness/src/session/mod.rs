@@ -20,6 +20,7 @@
 
 mod error;
 pub mod event;
+mod fork;
 mod history;
 mod id;
 mod load;
@@ -37,14 +38,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::model::Message;
+use crate::model::{Message, Request};
 pub use error::SessionError;
 pub use event::Event;
 use event::TurnEndReason;
+pub use fork::{ForkError, Origin};
 use history::History;
 pub(crate) use history::read_arguments;
 pub use id::{SessionId, project_folder};
-use load::{Header, Line};
+pub use load::Damage;
+use load::Line;
 pub use place::Place;
 pub(crate) use relations::{OpenCall, Relations, received_calls};
 use store::{LogFile, Store};
@@ -71,6 +74,7 @@ struct Inner {
     id: SessionId,
     project: PathBuf,
     path: Option<PathBuf>,
+    origin: Option<Origin>,
     state: Mutex<State>,
 }
 
@@ -95,36 +99,28 @@ pub struct Loaded {
 /// A log that was only read. See [`Session::read`].
 #[derive(Debug)]
 pub struct View {
-    /// The session's id.
-    pub id: SessionId,
-    /// The project it belongs to.
-    pub project: PathBuf,
+    /// The session's id; `None` when the first line is damaged.
+    pub id: Option<SessionId>,
+    /// The project it belongs to; `None` when the first line is damaged.
+    pub project: Option<PathBuf>,
+    /// When it was begun, in milliseconds since 1970; `None` when the first line is damaged.
+    pub created: Option<u64>,
+    /// Where it was forked from, if it was.
+    pub origin: Option<Origin>,
     /// Its events.
     pub entries: Vec<Arc<Entry>>,
     /// The conversation so far.
     pub history: Vec<Arc<Message>>,
     /// Bytes of a last line that was cut off (perhaps still being written); 0 for none.
     pub torn_bytes: u64,
+    /// What is wrong with it; [`Session::load`] would refuse a log with any of this.
+    pub damage: Vec<Damage>,
 }
 
 impl Session {
     /// Starts a new session at `place`, with a log file of its own.
     pub fn create(place: &Place) -> Result<Self, SessionError> {
-        let id = SessionId::new();
-        let path = place.log(id);
-        let header = Header {
-            format: FORMAT,
-            session: id,
-            created: now(),
-            project: place.project.clone(),
-        };
-        let line = serde_json::to_string(&header).map_err(|source| SessionError::Data {
-            kind: "header".to_owned(),
-            source,
-        })?;
-        let mut store = Store::File(LogFile::create(&path)?);
-        store.append(&line)?;
-        Ok(Self::with(id, place.project.clone(), State::empty(store)))
+        Self::begin(place, None, &[])
     }
 
     /// Starts a new session that leaves nothing behind.
@@ -132,6 +128,7 @@ impl Session {
         Self::with(
             SessionId::new(),
             project.into(),
+            None,
             State::empty(Store::Memory),
         )
     }
@@ -154,6 +151,7 @@ impl Session {
         let session = Self::with(
             header.session,
             header.project,
+            header.fork,
             State {
                 store: Store::File(file),
                 entries: replayed.entries,
@@ -169,25 +167,31 @@ impl Session {
         })
     }
 
-    /// Reads the log file `path` without opening, locking or repairing it.
+    /// Reads the log file `path` without opening, locking or repairing it. However damaged it is,
+    /// what can be read is there; the error is the file system's.
     pub fn read(path: &Path) -> Result<View, SessionError> {
         let bytes = std::fs::read(path).map_err(|source| store::io_error("read", path, source))?;
-        let replayed = load::replay(path, &bytes)?;
+        let seen = load::see(path, &bytes);
+        let header = seen.header.as_ref();
         Ok(View {
-            id: replayed.header.session,
-            project: replayed.header.project,
-            entries: replayed.entries,
-            history: replayed.history.messages().to_vec(),
-            torn_bytes: replayed.torn,
+            id: header.map(|header| header.session),
+            project: header.map(|header| header.project.clone()),
+            created: header.map(|header| header.created),
+            origin: header.and_then(|header| header.fork),
+            entries: seen.entries,
+            history: seen.history.messages().to_vec(),
+            torn_bytes: seen.torn,
+            damage: seen.damage,
         })
     }
 
-    fn with(id: SessionId, project: PathBuf, state: State) -> Self {
+    fn with(id: SessionId, project: PathBuf, origin: Option<Origin>, state: State) -> Self {
         let path = state.store.path().map(Path::to_owned);
         Self(Arc::new(Inner {
             id,
             project,
             path,
+            origin,
             state: Mutex::new(state),
         }))
     }
@@ -220,6 +224,24 @@ impl Session {
     /// The conversation so far, as the next request carries it.
     pub fn history(&self) -> Vec<Arc<Message>> {
         self.state().history.messages().to_vec()
+    }
+
+    /// The request that would be made now, rebuilt from the log and nothing else: the conversation
+    /// and the header that was last logged. `None` before the first header.
+    ///
+    /// In debug builds the loop compares it with each request before that is sent.
+    pub fn rebuilt_request(&self) -> Option<Request> {
+        let entries = self.entries();
+        let header = entries.iter().rev().find_map(|entry| match &entry.event {
+            Event::RequestHeader(header) => Some(header.clone()),
+            _ => None,
+        })?;
+        Some(Request {
+            model: header.model,
+            system: header.system,
+            messages: History::of(&entries).messages().to_vec(),
+            tools: header.tools.into(),
+        })
     }
 
     /// Lets go of the log file and its lock: from here on nothing can be appended, by any handle,

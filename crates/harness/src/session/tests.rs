@@ -228,6 +228,41 @@ fn after_the_call() -> Vec<Event> {
     ]
 }
 
+/// The page on the log shows each event as it is written. `UPDATE_DOCS=1` writes it.
+#[test]
+fn the_page_shows_every_event() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/session-log.md");
+    let text = fs::read_to_string(&page).unwrap();
+    let (head, rest) = text.split_once("<!-- events -->\n").unwrap();
+    let (_, tail) = rest.split_once("<!-- end of events -->").unwrap();
+    let mut lines = String::from("\n```json\n");
+    for (seq, event) in everything().into_iter().enumerate() {
+        let entry = Entry {
+            seq: seq as u64,
+            time: 0,
+            event,
+        };
+        lines.push_str(&entry.line().unwrap());
+        lines.push('\n');
+    }
+    lines.push_str("```\n\n");
+    let wanted = format!("{head}<!-- events -->\n{lines}<!-- end of events -->{tail}");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&page, &wanted).unwrap();
+    }
+    let text = fs::read_to_string(&page).unwrap();
+    assert!(
+        text == wanted,
+        "docs/session-log.md is out of date: run with UPDATE_DOCS=1"
+    );
+    for kind in KINDS {
+        assert!(
+            head.contains(&format!("`{kind}`")),
+            "{kind} is not explained"
+        );
+    }
+}
+
 /// What was appended is what is loaded: every kind of event, texts of numbers included.
 #[test]
 fn everything_survives_the_file() {
@@ -284,6 +319,52 @@ fn one_writer() {
     );
     drop(first);
     Session::load(&path).unwrap();
+}
+
+/// A damaged log is refused with its line, and can be looked at all the same.
+#[test]
+fn viewing_is_never_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(
+        folder.path(),
+        vec![turn(1), user("u"), context("c"), end(1)],
+    );
+    let whole = fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = whole.lines().collect();
+    let without = |gone: usize| -> String {
+        let kept = lines.iter().enumerate().filter(|(index, _)| *index != gone);
+        kept.map(|(_, line)| format!("{line}\n")).collect()
+    };
+    let cases = [
+        (whole.replace("\"turn/start\"", "\"turn/begin\""), 2, 3),
+        (whole.replace("{\"format\":1", "{\"format\":2"), 1, 4),
+        (whole.replace("{\"format\"", "{format"), 1, 4),
+        (whole.replacen("\"seq\":1", "seq:1", 1), 3, 3),
+        (without(3), 4, 3),
+        (without(1), 2, 3),
+        (format!("{whole}nonsense\n"), 6, 4),
+    ];
+    for (text, line, readable) in cases {
+        fs::write(&path, &text).unwrap();
+        let view = Session::read(&path).unwrap();
+        let first = view.damage.first().unwrap();
+        assert_eq!((first.line, view.entries.len()), (line, readable), "{text}");
+        let error = Session::load(&path).unwrap_err().to_string();
+        let named = error.contains(&format!(":{line}: ")) || error.contains("has format 2");
+        assert!(named, "{error}");
+        assert_eq!(
+            fs::read_to_string(&path).unwrap(),
+            text,
+            "nothing was changed"
+        );
+    }
+    fs::write(&path, format!("{whole}nonsense")).unwrap();
+    let view = Session::read(&path).unwrap();
+    assert_eq!(
+        (view.torn_bytes, view.damage.len()),
+        (8, 0),
+        "perhaps still being written"
+    );
 }
 
 /// A cut-off last line is dropped wherever it was cut; nothing before it is.

@@ -14,6 +14,7 @@ mod defer;
 mod laws;
 mod lifecycle;
 mod prompts;
+mod resume;
 mod rules;
 mod tools;
 mod turns;

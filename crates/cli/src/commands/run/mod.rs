@@ -8,6 +8,7 @@ mod model;
 mod rehearsal;
 mod rules;
 mod scratch;
+mod session;
 mod show;
 
 use std::path::PathBuf;
@@ -18,15 +19,17 @@ use seamline_bridges::Witness;
 use seamline_harness::agent::{Agent, AgentHandle, AgentSeams, Pending, TurnOutcome};
 use seamline_harness::permission::Mode;
 use seamline_harness::plugins::ShellSyntax;
+use seamline_harness::session::Session;
 use seamline_harness::session::event::TurnEndReason;
-use seamline_harness::session::{Place, Session};
 use seamline_harness::tools::{ToolSeams, builtin};
 use seamline_seams::{Fault, FaultLog, Scope};
 
 use self::debug::DebugFolder;
 use self::hooks::Hooks;
 use self::model::{Chosen, ModelName};
+use self::session::Begin;
 use self::show::Screen;
+pub(crate) use self::show::ending;
 use crate::error::CliError;
 use crate::interrupt::Interrupts;
 use crate::places::Places;
@@ -39,8 +42,8 @@ use crate::{exit, runtime};
 /// untrusted hooks, 130 interrupted.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// The prompt.
-    prompt: String,
+    /// The prompt. May be left out when a session is taken up that put a call off.
+    prompt: Option<String>,
     /// `scripted:FILE` plays a file, `rehearsal` goes through the motions in a copy of the project.
     #[arg(long, value_name = "MODEL")]
     model: Option<ModelName>,
@@ -59,8 +62,10 @@ pub(crate) struct RunArgs {
     /// Go on with what is in force when part of the configuration is broken (managed files apart).
     #[arg(long)]
     ignore_broken_hooks: bool,
+    #[command(flatten)]
+    begin: Begin,
     /// Keep no log.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["resume", "continue", "fork"])]
     ephemeral: bool,
     /// Keep what every hook read and wrote in DIR, ready for `hooks fire --payload`.
     #[arg(long, value_name = "DIR")]
@@ -133,14 +138,17 @@ async fn perform(
     }
     let witness: Arc<dyn Witness> = Arc::new(witnesses);
     let faults = FaultLog::new();
-    let agent = agent(args, places, chosen, &faults)?;
+    let project = chosen.project(places);
+    let begun = session::begin(args, places, &project)?;
+    let agent = agent(args, chosen, &project, begun.session.clone(), &faults)?;
     let root = Scope::root_with("seamline", &faults);
     screen.watch(&root, agent.seams());
     screen.begin(chosen, args, agent.session(), hooks);
+    begun.notes.iter().for_each(|note| screen.note(note));
     ShellSyntax.install(&root, &agent);
     hooks.rules.clone().install(&root, &agent);
     let plugins = root.child("hooks");
-    let bridges = hooks.bridges(places, &chosen.project(places), &witness);
+    let bridges = hooks.bridges(places, &project, &witness);
     for bridge in &bridges {
         if !bridge.register(&plugins, &agent) {
             return Err(internal("a bridge could not be registered"));
@@ -149,7 +157,7 @@ async fn perform(
     approve::register(&root, agent.tool_seams(), &bridges, args.json);
     let asked_twice = asked_twice(Interrupts::listen()?, agent.handle());
     let turn = async {
-        let outcome = agent.send(args.prompt.as_str()).await;
+        let outcome = begun.play(&agent, args.prompt.as_deref()).await;
         let log = agent.session().path().map(PathBuf::from);
         let closed = agent.close("end of the run").await.map_err(internal);
         root.dispose().await;
@@ -168,37 +176,25 @@ async fn perform(
 
 fn agent(
     args: &RunArgs,
-    places: &Places,
     chosen: &Chosen,
+    project: &std::path::Path,
+    session: Session,
     faults: &FaultLog,
 ) -> Result<Agent, CliError> {
-    let project = chosen.project(places);
-    let session = session(args, places, &project)?;
     let agent = Agent::builder(Arc::clone(&chosen.model), session)
         .model_name(&chosen.name)
         .tools(builtin::registry().map_err(internal)?)
         .mode(args.permission_mode)
-        .cwd(&project)
+        .cwd(project)
         .seams(AgentSeams::new(faults))
         .tool_seams(ToolSeams::new(faults));
     Ok(agent.build())
 }
 
-fn internal(error: impl ToString) -> CliError {
+pub(crate) fn internal(error: impl ToString) -> CliError {
     CliError::Internal {
         message: error.to_string(),
     }
-}
-
-fn session(
-    args: &RunArgs,
-    places: &Places,
-    project: &std::path::Path,
-) -> Result<Session, CliError> {
-    if args.ephemeral {
-        return Ok(Session::ephemeral(project));
-    }
-    Session::create(&Place::new(&places.state, project)).map_err(internal)
 }
 
 /// The first request to end cancels the turn; returns at the second, which waits for nothing.

@@ -238,7 +238,8 @@ fn styled(run: &Run, word: &str) -> String {
     }
 }
 
-fn ending(end: &TurnEndReason) -> (&'static str, Option<String>) {
+/// A turn's end in a word, and why.
+pub(crate) fn ending(end: &TurnEndReason) -> (&'static str, Option<String>) {
     match end {
         TurnEndReason::Completed => ("completed", None),
         TurnEndReason::Stopped { reason, by } => (

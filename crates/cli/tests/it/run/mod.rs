@@ -18,7 +18,7 @@ use crate::seamline::{Said, World};
 const ONE_COMMAND: &str = "- {tool: Bash, input: {command: touch did}}\n- All done.\n";
 
 /// Groups of one hook each, without matchers.
-fn hooks(events: &[(&str, &str)]) -> Value {
+pub(crate) fn hooks(events: &[(&str, &str)]) -> Value {
     let groups = events.iter().map(|(event, command)| {
         let group = json!([{ "hooks": [{ "type": "command", "command": command }] }]);
         ((*event).to_owned(), group)
@@ -58,7 +58,7 @@ fn log(world: &World) -> PathBuf {
     log.clone()
 }
 
-fn logs(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn logs(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     let paths = entries.map(|entry| entry.unwrap().path());
     paths

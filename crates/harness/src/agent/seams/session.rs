@@ -15,7 +15,7 @@ use crate::session::event::StartSource;
 pub struct SessionStartEvent {
     /// Where the session stands; no turn is open.
     pub facts: Arc<Facts>,
-    /// New or resumed.
+    /// Why it is taken up.
     pub source: StartSource,
     /// Cancelled when the wait for the contributors is, and when the agent closes.
     pub signal: Signal,
