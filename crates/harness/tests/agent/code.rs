@@ -193,10 +193,8 @@ async fn a_program_that_loops_for_ever_ends() {
     assert_eq!(nested_results(&bench).len(), 1);
 }
 
-/// Each call goes through everything, in order, under its own id and its parent's identity.
-#[tokio::test]
-async fn a_nested_call_goes_through_everything() {
-    let bench = bench("return await tools.Probe({say: 'a'}) + await tools.Probe({say: 'b'})");
+/// Notes each station that a call passes.
+fn note_everything(bench: &Bench) {
     let (seams, scope) = (&bench.tool_seams, &bench.scope);
     let seen = bench.seen.clone();
     seams.propose.on(scope, "propose", move |proposal, next| {
@@ -233,6 +231,13 @@ async fn a_nested_call_goes_through_everything() {
     seams.result.on(scope, "result", move |result| {
         seen.note(format!("result {}", result.call.call_id()));
     });
+}
+
+/// Each call goes through everything, in order, under its own id and its parent's identity.
+#[tokio::test]
+async fn a_nested_call_goes_through_everything() {
+    let bench = bench("return await tools.Probe({say: 'a'}) + await tools.Probe({say: 'b'})");
+    note_everything(&bench);
     run(&bench).await;
     let nested = |id: &str, say: &str| {
         [
