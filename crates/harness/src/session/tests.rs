@@ -68,6 +68,7 @@ fn call(id: &str, arguments: &str) -> Event {
         arguments: Json::parse(arguments).unwrap(),
         original: None,
         rewritten_by: Vec::new(),
+        approval: None,
         denied: None,
     }
     .into()

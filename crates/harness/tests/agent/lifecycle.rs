@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use seamline_harness::agent::{FirstMessage, SessionName, SessionStartContribution};
 use seamline_harness::model::scripted::Play;
-use seamline_harness::session::event::{StartSource, TurnEndReason};
+use seamline_harness::session::event::{AbortCause, StartSource};
 use seamline_harness::session::{Place, Session};
 use seamline_seams::Notice;
 use tokio::sync::Notify;
 
-use crate::bench::{Bench, context, probe, soon, speaker, until};
+use crate::bench::{Bench, aborted, context, probe, soon, speaker, until};
 
 fn call(say: &str) -> Play {
     let (name, input) = probe(say);
@@ -216,7 +216,7 @@ async fn closing_in_the_middle() {
     let sent = agent.send("go");
     until(|| bench.seen.all().contains(&"start hang".to_owned())).await;
     soon(agent.close("other")).await.unwrap();
-    assert_eq!(soon(sent).await.end, TurnEndReason::Aborted);
+    assert_eq!(soon(sent).await.end, aborted(AbortCause::Closed));
     let log = bench.log();
     assert_eq!(log[log.len() - 2..], ["turn/end aborted", "session/end"]);
 }

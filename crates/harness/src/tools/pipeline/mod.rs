@@ -33,7 +33,7 @@ use crate::content::Source;
 use crate::facts::Facts;
 use crate::json::Json;
 use crate::permission::Permission;
-use crate::session::event::{self, DeniedNote, Step};
+use crate::session::event::{self, ApprovalNote, DeniedNote, Step};
 
 /// A call as the model wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +62,7 @@ pub struct Pipeline {
 pub struct Decided {
     proposal: Proposal,
     rewritten_by: Vec<Source>,
+    approval: Option<ApprovalNote>,
     verdict: Verdict,
     riders: Riders,
 }
@@ -225,6 +226,7 @@ impl Pipeline {
             rewritten_by,
             verdict,
             riders,
+            ..
         } = decided;
         let signal = proposal.signal().clone();
         Committed {
@@ -247,6 +249,7 @@ impl Pipeline {
             arguments: proposal.arguments().clone(),
             original: None,
             rewritten_by: Vec::new(),
+            approval: None,
             denied: None,
         };
         let result = outcome.record(proposal.call_id(), at);
@@ -344,6 +347,7 @@ impl Decided {
             arguments: self.proposal.arguments().clone(),
             original: rewritten.then(|| self.proposal.written().clone()),
             rewritten_by: self.rewritten_by.clone(),
+            approval: self.approval.clone(),
             denied: self.denied(),
         }
     }
