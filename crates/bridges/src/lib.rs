@@ -33,6 +33,11 @@ pub mod vocabulary;
 pub use bridge::{Bridge, BridgeOptions};
 pub use record::Witness;
 
+/// The README, so that its example is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 /// The words that stand in for a reason where a hook that refuses has none.
 pub mod fallback {
     /// Recorded for a blocked prompt.

@@ -42,6 +42,13 @@
 //! # }
 //! ```
 //!
+//! # Read on
+//!
+//! The [`tutorial`] goes from this agent to a plugin on every seam: authority, order, rewriting,
+//! faults, disposal, one running example each. [`plugins`] has the ones that are shipped, and
+//! [`testing`] what a test of yours needs. The containers themselves are explained by the crate
+//! [`seamline_seams`] and its [guide](seamline_seams::guide).
+//!
 //! What is deliberately absent: the words of any hook protocol, and HTTP. Models and tool servers
 //! are reached through [`Model`](model::Model) and [`JsonTool`](tools::JsonTool).
 
@@ -55,5 +62,12 @@ pub mod plugins;
 pub mod session;
 pub mod testing;
 pub mod tools;
+#[doc = include_str!("tutorial.md")]
+pub mod tutorial {}
 
 pub use facts::{Facts, TurnFacts};
+
+/// The README, so that its example is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -114,3 +114,8 @@ pub use parameter::ParameterPattern;
 pub use path::PathPattern;
 pub use policy::{Hit, Policy, Ruling, Source, Stated, Tier};
 pub use rule::{Rule, Specifier};
+
+/// The README, so that its example is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

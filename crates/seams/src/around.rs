@@ -25,15 +25,20 @@ pub trait Wrap: Send + Sync + 'static {
 type Answer<S> = Result<<S as Wrap>::Outcome, BoxError>;
 type Listen<S> =
     dyn Fn(<S as Wrap>::Event, Signal, Inner<S>) -> BoxFuture<'static, Answer<S>> + Send + Sync;
-type Core<S> =
-    Box<dyn FnOnce(<S as Wrap>::Event, Signal) -> BoxFuture<'static, <S as Wrap>::Outcome> + Send>;
+type Core<S> = Arc<
+    dyn Fn(<S as Wrap>::Event, Signal) -> BoxFuture<'static, <S as Wrap>::Outcome> + Send + Sync,
+>;
+
+/// A seam whose work may be done more than once for one dispatch: only there is [`Inner::again`].
+pub trait Repeats: Wrap {}
 
 /// A stack of wrappers around a piece of work; the first registered is the outermost.
 ///
 /// Clones are handles on one stack.
 pub struct Around<S: Wrap>(Arc<Level<Listen<S>>>);
 
-/// The wrapped work, to be run at most once and only under a signal.
+/// The wrapped work, to be run at most once and only under a signal. Where the seam [`Repeats`] it
+/// can be had [`again`](Inner::again).
 #[must_use = "without running it the work is not done"]
 pub struct Inner<S: Wrap> {
     run: Arc<Run<Listen<S>>>,
@@ -84,7 +89,7 @@ impl<S: Wrap> Around<S> {
         self.0.register(scope, name, place, Box::new(listener))
     }
 
-    /// Runs `core` inside the wrappers, at most once. With at least one wrapper the signal they
+    /// Runs `core` inside the wrappers, at most once unless the seam [`Repeats`]. With at least one wrapper the signal they
     /// and `core` get is a child of `signal` that is cancelled when the dispatch ends or is
     /// dropped.
     ///
@@ -92,7 +97,7 @@ impl<S: Wrap> Around<S> {
     /// of `core` becomes an ordinary outcome, which the wrappers may handle like any other.
     pub async fn dispatch<C, Fut>(&self, event: S::Event, signal: Signal, core: C) -> S::Outcome
     where
-        C: FnOnce(S::Event, Signal) -> Fut + Send + 'static,
+        C: Fn(S::Event, Signal) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = S::Outcome> + Send + 'static,
     {
         let Some(chain) = self.0.snapshot() else {
@@ -102,7 +107,7 @@ impl<S: Wrap> Around<S> {
         let _ending = run.end_on_drop();
         let signal = signal.child_token();
         let _stop = signal.clone().drop_guard();
-        let core: Core<S> = Box::new(|event, signal| Box::pin(core(event, signal)));
+        let core: Core<S> = Arc::new(move |event, signal| Box::pin(core(event, signal)));
         Inner {
             run,
             position: 0,
@@ -151,7 +156,7 @@ impl<S: Wrap> Inner<S> {
             signal: own,
             core,
         } = self;
-        if let Err(fault) = run.check_open(position) {
+        if let Err(fault) = run.check_open(position).and_then(|()| run.settle(())) {
             return fault.into();
         }
         if own == signal {
@@ -161,6 +166,20 @@ impl<S: Wrap> Inner<S> {
             further_in(run, position, event, signal, core)
         })
         .await
+    }
+}
+
+impl<S: Repeats> Inner<S> {
+    /// The same work once more: those further in are called again, with the same event. After a
+    /// fault of one of them nothing is done again, and running it gives the fault.
+    pub fn again(&self) -> Self {
+        Self {
+            run: Arc::clone(&self.run),
+            position: self.position,
+            event: self.event.clone(),
+            signal: self.signal.clone(),
+            core: Arc::clone(&self.core),
+        }
     }
 }
 

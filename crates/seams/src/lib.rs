@@ -59,8 +59,8 @@
 //! # What is deliberately absent
 //!
 //! Priorities (what must win whatever the order is a guard); a map of seams by type (a pipeline's
-//! seams are the named fields of a struct); a way to change a policy's event, except on seams that
-//! say so ([`Rewrites`]); any knowledge of tools, agents or hooks.
+//! seams are the named fields of a struct); a way to change a policy's event, or to do wrapped work
+//! twice, except on seams that say so ([`Rewrites`], [`Repeats`]); any knowledge of tools, agents or hooks.
 
 mod answerers;
 mod around;
@@ -80,7 +80,7 @@ mod token;
 mod waterfall;
 
 pub use answerers::{Answerers, Asked, Question};
-pub use around::{Around, Inner, Wrap};
+pub use around::{Around, Inner, Repeats, Wrap};
 pub use contributors::{Collected, Contributors, Late};
 pub use fault::{Fault, FaultKind, FaultLog};
 pub use guards::{Denial, Denied, Guards};

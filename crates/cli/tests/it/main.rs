@@ -11,6 +11,7 @@ mod example;
 mod field;
 mod fire;
 mod list;
+mod readme;
 mod reference;
 mod run;
 mod seamline;

@@ -21,7 +21,10 @@ const EDGES: &[(&str, &[&str])] = &[
 ];
 
 /// The programs at the top: they may use every library, and nobody uses them.
-const TOPS: &[&str] = &["seamline", "seamline-conformance"];
+const TOPS: &[&str] = &["seamline", "seamline-conformance", NATIVE];
+
+/// The example of a plugin that needs no hooks.
+const NATIVE: &str = "seamline-example-native-plugin";
 
 /// Libraries that must build without an HTTP stack.
 const NO_HTTP: &[&str] = &["seamline-seams", "seamline-rules", "seamline-harness"];
@@ -134,6 +137,16 @@ fn the_lower_crates_know_no_http() {
     }
 }
 
+/// A native plugin can do what a bridge can: the example does it without either of them.
+#[test]
+fn the_native_plugin_links_neither_hooks_nor_bridges() {
+    let all = reachable(&metadata(), NATIVE);
+    assert!(all.contains("seamline-harness") && all.contains("seamline-seams"));
+    for other in ["seamline-hooks", "seamline-bridges"] {
+        assert!(!all.contains(other), "{NATIVE} reaches {other}");
+    }
+}
+
 fn allowed_licences() -> Vec<String> {
     let deny: DocumentMut = fs::read_to_string(root().join("deny.toml"))
         .unwrap()
@@ -225,6 +238,20 @@ fn every_published_crate_can_be_presented() {
     }
 }
 
+/// What a README shows is compiled. That of the command is run instead: `readme::*`.
+#[test]
+fn every_librarys_readme_is_part_of_its_doctests() {
+    for (name, _) in EDGES {
+        let folder = root()
+            .join("crates")
+            .join(name.trim_start_matches("seamline-"));
+        let lib = fs::read_to_string(folder.join("src/lib.rs")).unwrap();
+        assert!(lib.contains(r#"include_str!("../README.md")"#), "{name}");
+        let readme = fs::read_to_string(folder.join("README.md")).unwrap();
+        assert!(readme.contains("```rust\n"), "{name} shows no code");
+    }
+}
+
 /// Faults of listeners are caught where they are called; that needs unwinding in every profile.
 #[test]
 fn panics_unwind_in_every_profile() {
@@ -260,6 +287,7 @@ const TABLES: &[&str] = &[
 fn no_source_file_is_over_800_lines() {
     let mut files = Vec::new();
     rust_files(&root().join("crates"), &mut files);
+    rust_files(&root().join("examples"), &mut files);
     assert!(
         files.len() > 20,
         "the walk found only {} files",

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use mode::{Mode, UnknownMode};
-pub(crate) use paths::leads_to;
+pub use paths::leads_to;
 
 use crate::facts::Facts;
 use crate::tools::{Effects, Proposal};
@@ -104,6 +104,16 @@ impl Permission {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a call with these effects plainly changes nothing. Reading files outside the project
+/// counts as reading; a shell command has to be one that is known to read, and inside it.
+pub fn only_reads(effects: &Effects, facts: &Facts) -> bool {
+    match effects {
+        Effects::Reads(_) => true,
+        Effects::Command(command) => command::is_read_only(command, &facts.cwd, &facts.project),
+        Effects::Writes(_) | Effects::Unknown => false,
     }
 }
 

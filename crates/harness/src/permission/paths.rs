@@ -16,7 +16,7 @@ pub(super) fn is_inside(path: &Path, root: &Path) -> bool {
 /// Where a path (absolute) leads when symbolic links are followed, also those whose target does not
 /// exist yet; `None` when it is its own name. What cannot be resolved after as many links as a
 /// system follows stays what the last of them says.
-pub(crate) fn leads_to(path: &Path) -> Option<PathBuf> {
+pub fn leads_to(path: &Path) -> Option<PathBuf> {
     const LINKS: usize = 40;
     let mut end = path.to_path_buf();
     for _ in 0..LINKS {

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use seamline_rules::{Call as Case, Places, Policy, Ruling, Stated};
 use seamline_seams::{Denial, Scope, Source};
 
+use super::Seams;
 use crate::json::Json;
-use crate::tools::{PreDecision, ToolSeams};
+use crate::tools::PreDecision;
 use crate::{Facts, permission};
 
 /// Rules over tool calls, as Claude Code's settings state them.
@@ -36,15 +37,16 @@ impl PermissionRules {
     }
 
     /// Puts the rules in force until the scope is disposed.
-    pub fn install(self, scope: &Scope, seams: &ToolSeams) {
+    pub fn install<'a>(self, scope: &Scope, seams: impl Into<Seams<'a>>) {
+        let seams = seams.into().tools;
         let rules = Arc::new(self);
         let guard = Arc::clone(&rules);
-        let _registered = seams.guards.add(scope, Self::NAME, move |call| {
+        seams.guards.add(scope, Self::NAME, move |call| {
             let hit = |case: &Case<'_>| guard.policy.denies(case).map(|hit| denial(hit.by));
             let reason = guard.on(call.name(), call.arguments(), call.facts(), hit);
             reason.map(Denial::new)
         });
-        let _registered = seams.pre.on_first(scope, Self::NAME, move |call, next| {
+        seams.pre.on_first(scope, Self::NAME, move |call, next| {
             let rules = Arc::clone(&rules);
             async move {
                 let reply = next.run().await?;

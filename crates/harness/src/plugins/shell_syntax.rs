@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use seamline_seams::{Scope, Source};
 
-use crate::tools::{Effects, PreDecision, ToolSeams};
+use super::Seams;
+use crate::tools::{Effects, PreDecision};
 
 /// Refuses shell commands that do not parse.
 ///
@@ -25,8 +26,9 @@ impl ShellSyntax {
     const DEADLINE: Duration = Duration::from_secs(5);
 
     /// Refuses them until the scope is disposed. Policies are heard first, their denials stand.
-    pub fn install(self, scope: &Scope, seams: &ToolSeams) {
-        let _registered = seams
+    pub fn install<'a>(self, scope: &Scope, seams: impl Into<Seams<'a>>) {
+        let seams = seams.into().tools;
+        seams
             .pre
             .on_first(scope, Self::NAME, |call, next| async move {
                 let reply = next.run().await?;

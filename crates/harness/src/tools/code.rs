@@ -12,6 +12,8 @@ pub const INVALID_TOOL_OUTPUT: &str = "INVALID_TOOL_OUTPUT";
 pub const ABORTED: &str = "ABORTED";
 /// The turn was cancelled or halted before the tool ran; it had no effects.
 pub const ABORTED_BEFORE_DISPATCH: &str = "ABORTED_BEFORE_DISPATCH";
+/// The tool took longer than it may and was cancelled; it may have had effects.
+pub const TOOL_TIMEOUT: &str = "TOOL_TIMEOUT";
 /// Written on load: the process ended before the call was started.
 pub const TOOL_NOT_STARTED: &str = "TOOL_NOT_STARTED";
 /// Written on load: the process ended while the call ran.
@@ -24,6 +26,7 @@ fn name(code: &str) -> &'static str {
         INVALID_ARGS => "ToolArgsError",
         INVALID_TOOL_OUTPUT => "ToolOutputError",
         ABORTED | ABORTED_BEFORE_DISPATCH => "AbortError",
+        TOOL_TIMEOUT => "ToolTimeoutError",
         TOOL_NOT_STARTED => "ToolNotStartedError",
         TOOL_OUTCOME_UNKNOWN => "ToolOutcomeUnknownError",
         _ => "ToolError",

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use seamline_seams::{
     Answerers, Around, Context, Contributors, FaultLog, Guards, Listener, Observers, Policy,
-    Question, Rewrites, Signal, Source, Waterfall, Wrap,
+    Question, Repeats, Rewrites, Signal, Source, Waterfall, Wrap,
 };
 
 use super::call::{Call, Proposal};
@@ -223,6 +223,9 @@ impl Wrap for Dispatch {
     type Event = Call;
     type Outcome = Outcome;
 }
+
+/// A wrapper may run the tool again. Whether that does harm is for the wrapper to know.
+impl Repeats for Dispatch {}
 
 /// `tools.post`: what the model is shown of a result.
 #[derive(Debug)]

@@ -31,7 +31,7 @@ fn playing(call: Play, rules: &[(Tier, &str)]) -> Bench {
         policy.add(*tier, Rule::parse(rule).unwrap(), source);
     }
     let rules = PermissionRules::new(policy, bench.project());
-    rules.install(&bench.scope, &bench.tool_seams);
+    rules.install(&bench.scope, (&bench.seams, &bench.tool_seams));
     bench
 }
 
@@ -223,7 +223,7 @@ async fn what_is_no_shell_does_not_run() {
     ];
     for (command, runs) in cases {
         let bench = bench(command, &[]);
-        ShellSyntax.install(&bench.scope, &bench.tool_seams);
+        ShellSyntax.install(&bench.scope, (&bench.seams, &bench.tool_seams));
         assert_eq!(
             ran(&bench, Mode::BypassPermissions).await,
             runs,
@@ -234,7 +234,7 @@ async fn what_is_no_shell_does_not_run() {
         assert_eq!(refused, !runs, "{command}: {:?}", bench.asked(1));
     }
     let bench = bench("touch x; (((", &[]);
-    ShellSyntax.install(&bench.scope, &bench.tool_seams);
+    ShellSyntax.install(&bench.scope, (&bench.seams, &bench.tool_seams));
     let reason = "no".to_owned();
     says(
         &bench,
@@ -253,6 +253,6 @@ async fn a_doubt_of_the_parser_is_no_refusal() {
     let long = format!("touch x; : {}", "a".repeat(20_000));
     assert!(seamline_rules::shell_problem(&long).is_some());
     let bench = bench(&long, &[]);
-    ShellSyntax.install(&bench.scope, &bench.tool_seams);
+    ShellSyntax.install(&bench.scope, (&bench.seams, &bench.tool_seams));
     assert!(ran(&bench, Mode::BypassPermissions).await);
 }

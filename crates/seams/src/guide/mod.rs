@@ -1,4 +1,4 @@
-//! Four short pages, to be read in this order: [`authority`], [`order`], [`faults`],
+//! Five short pages, to be read in this order: [`authority`], [`order`], [`rewriting`], [`faults`],
 //! [`disposal`].
 
 #[doc = include_str!("authority.md")]
@@ -6,6 +6,9 @@ pub mod authority {}
 
 #[doc = include_str!("order.md")]
 pub mod order {}
+
+#[doc = include_str!("rewriting.md")]
+pub mod rewriting {}
 
 #[doc = include_str!("faults.md")]
 pub mod faults {}

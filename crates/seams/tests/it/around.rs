@@ -1,10 +1,11 @@
 //! Rules of the wrapper container.
 
 use std::future::pending;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt as _;
-use seamline_seams::{Around, BoxError, FaultLog, Inner, Scope, Signal};
+use seamline_seams::{Around, BoxError, Fault, FaultLog, Inner, Scope, Signal};
 
 use crate::support::{Body, Outcome, Trace, recorded, short};
 
@@ -36,9 +37,9 @@ impl Stage {
     /// Does work that ends at once.
     async fn dispatch(&self) -> Outcome {
         let trace = self.trace.clone();
-        let core = move |event, _| async move {
+        let core = move |event, _| {
             trace.note("core");
-            Outcome::Done(event)
+            async move { Outcome::Done(event) }
         };
         self.seam.dispatch("done", Signal::new(), core).await
     }
@@ -288,6 +289,81 @@ async fn an_agents_wrappers_are_inside_the_processs() {
         .collect();
     assert_eq!(names, ["app", "agent"]);
     assert!(!stage.seam.is_empty() && stage.seam.describe().len() == 1);
+}
+
+/// A seam whose work fails until it was done three times.
+struct Job;
+impl seamline_seams::Wrap for Job {
+    const NAME: &'static str = "test.job";
+    type Event = ();
+    type Outcome = Result<u32, seamline_seams::Fault>;
+}
+impl seamline_seams::Repeats for Job {}
+
+fn counted(trace: Trace) -> impl Fn((), Signal) -> std::future::Ready<Result<u32, Fault>> {
+    let runs = AtomicU32::new(0);
+    move |(), _| {
+        trace.note("core");
+        std::future::ready(Ok(runs.fetch_add(1, Ordering::Relaxed) + 1))
+    }
+}
+
+/// Repeats until the third time or a fault.
+async fn thrice((): (), signal: Signal, inner: Inner<Job>) -> Result<Result<u32, Fault>, BoxError> {
+    loop {
+        let outcome = inner.again().run(signal.clone()).await;
+        if outcome.as_ref().map_or(true, |&run| run == 3) {
+            return Ok(outcome);
+        }
+    }
+}
+
+#[tokio::test]
+async fn where_a_seam_repeats_those_further_in_are_called_again() {
+    let (trace, faults) = (Trace::default(), FaultLog::new());
+    let (scope, seam) = (Scope::root("app"), Around::<Job>::new(&faults));
+    seam.on(&scope, "again", thrice);
+    let inner = trace.clone();
+    seam.on(&scope, "inner", move |(), signal, work| {
+        inner.note("inner");
+        async { Ok(work.run(signal).await) }
+    });
+    let outcome = seam
+        .dispatch((), Signal::new(), counted(trace.clone()))
+        .await;
+    assert_eq!(outcome.unwrap(), 3);
+    assert_eq!(trace.take(), ["inner", "core"].repeat(3));
+    assert!(recorded(&faults).is_empty());
+}
+
+#[tokio::test]
+async fn after_a_fault_nothing_is_done_again() {
+    let (trace, faults) = (Trace::default(), FaultLog::new());
+    let (scope, seam) = (Scope::root("app"), Around::<Job>::new(&faults));
+    let told = trace.clone();
+    seam.on(&scope, "stubborn", move |(), signal: Signal, inner| {
+        let told = told.clone();
+        async move {
+            for _ in 0..3 {
+                let fault = inner.again().run(signal.clone()).await.unwrap_err();
+                told.note(short(&fault));
+            }
+            Ok(Ok(7))
+        }
+    });
+    let called = trace.clone();
+    seam.on(&scope, "broken", move |(), _, _| {
+        called.note("called");
+        async { Err("oh".into()) }
+    });
+    let fault = seam
+        .dispatch((), Signal::new(), counted(trace.clone()))
+        .await
+        .unwrap_err();
+    let oh = "broken: error oh";
+    assert_eq!(short(&fault), oh);
+    assert_eq!(trace.take(), ["called", oh, oh, oh]);
+    assert_eq!(recorded(&faults), [oh]);
 }
 
 #[test]

@@ -145,8 +145,8 @@ async fn perform(
     screen.watch(&root, agent.seams());
     screen.begin(chosen, args, agent.session(), hooks);
     begun.notes.iter().for_each(|note| screen.note(note));
-    ShellSyntax.install(&root, agent.tool_seams());
-    hooks.rules.clone().install(&root, agent.tool_seams());
+    ShellSyntax.install(&root, &agent);
+    hooks.rules.clone().install(&root, &agent);
     let plugins = root.child("hooks");
     let bridges = hooks.bridges(places, &project, &witness);
     for bridge in &bridges {

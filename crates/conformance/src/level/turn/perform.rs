@@ -105,8 +105,8 @@ impl Cast {
         let policy = engine
             .loaded()
             .policy(|file| file.display().to_string(), |_| true);
-        PermissionRules::new(policy, &stage.home).install(scope, agent.tool_seams());
-        ShellSyntax.install(scope, agent.tool_seams());
+        PermissionRules::new(policy, &stage.home).install(scope, agent);
+        ShellSyntax.install(scope, agent);
     }
 
     /// The client answers what the hooks do not decide, and only then.

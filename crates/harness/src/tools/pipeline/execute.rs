@@ -64,8 +64,10 @@ impl Pipeline {
     async fn dispatch(&self, executed: &mut Executed) {
         let trace = Arc::new(Trace::default());
         let (workspace, inner) = (self.workspace.clone(), Arc::clone(&trace));
-        let core =
-            move |call: Call, signal| async move { body(&call, signal, workspace, &inner).await };
+        let core = move |call: Call, signal| {
+            let (workspace, trace) = (workspace.clone(), Arc::clone(&inner));
+            async move { body(&call, signal, workspace, &trace).await }
+        };
         let started = Instant::now();
         let seam = &self.seams.dispatch;
         let outcome = seam
