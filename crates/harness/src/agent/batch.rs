@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, resume_unwind};
 
 use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, Either, FutureExt, select};
@@ -55,14 +56,13 @@ impl Turn<'_> {
             contexts: Vec::new(),
             unsafe_log: None,
         };
-        match calls.all(open).await {
-            Ok(()) => calls.finish().await,
-            Err(broken) => {
-                // What was started is awaited, never abandoned; nobody can record it any more.
-                while calls.pool.next().await.is_some() {}
-                Err(broken)
-            }
+        let all = AssertUnwindSafe(calls.all(open)).catch_unwind().await;
+        if let Ok(Ok(())) = all {
+            return calls.finish().await;
         }
+        // What was started is awaited, never abandoned; nobody can record it any more.
+        while calls.pool.next().await.is_some() {}
+        all.unwrap_or_else(|panic| resume_unwind(panic))
     }
 
     /// The call a former turn put off goes past everybody again.

@@ -341,7 +341,13 @@ async fn drive(shared: Arc<Shared>) {
             }
             Next::Rest(granted) => {
                 let (held, over) = oneshot::channel();
-                if granted.send(Rest { signal, _held: held }).is_ok() {
+                if granted
+                    .send(Rest {
+                        signal,
+                        _held: held,
+                    })
+                    .is_ok()
+                {
                     // It is never sent anything: it ends when the rest is dropped.
                     let _ = over.await;
                 }

@@ -167,7 +167,10 @@ async fn while_the_session_starts() {
     until(|| bench.seen.all().contains(&"starting".to_owned())).await;
     agent.cancel(Pending::Keep);
     let dropped = soon(sent).await;
-    assert_eq!((dropped.turn, dropped.end), (None, aborted(AbortCause::User)));
+    assert_eq!(
+        (dropped.turn, dropped.end),
+        (None, aborted(AbortCause::User))
+    );
     let next = soon(agent.send("again")).await;
     assert_eq!(
         (next.turn.unwrap().0, next.end),

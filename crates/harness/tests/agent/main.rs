@@ -16,5 +16,6 @@ mod lifecycle;
 mod prompts;
 mod resume;
 mod rules;
+mod steering;
 mod tools;
 mod turns;
