@@ -10,6 +10,7 @@
 mod bench;
 mod calls;
 mod cancel;
+mod causes;
 mod defer;
 mod laws;
 mod lifecycle;
