@@ -7,6 +7,8 @@
     reason = "in a test a broken expectation is a panic"
 )]
 
+mod approvals;
+mod barriers;
 mod bench;
 mod calls;
 mod cancel;
@@ -15,6 +17,7 @@ mod defer;
 mod laws;
 mod lifecycle;
 mod prompts;
+mod requests;
 mod resume;
 mod rules;
 mod steering;
