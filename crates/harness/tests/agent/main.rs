@@ -14,6 +14,7 @@ mod calls;
 mod cancel;
 mod causes;
 mod defer;
+mod interleavings;
 mod laws;
 mod lifecycle;
 mod prompts;
