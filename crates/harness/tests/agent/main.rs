@@ -17,6 +17,7 @@ mod defer;
 mod interleavings;
 mod laws;
 mod lifecycle;
+mod plugin;
 mod prompts;
 mod requests;
 mod resume;
