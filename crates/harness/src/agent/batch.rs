@@ -241,9 +241,7 @@ impl Calls<'_, '_> {
         if !overlaps {
             self.drain().await?;
         }
-        while self.pool.len() >= self.turn.shared.settings.parallel.get() {
-            self.settle_next().await?;
-        }
+        self.make_room().await?;
         if committed.will_run() {
             let call = committed.call().clone();
             self.turn.notify(&AgentEvent::ToolStarted(call));
@@ -256,6 +254,20 @@ impl Calls<'_, '_> {
         self.pool.push(work.boxed());
         if !overlaps {
             self.drain().await?;
+        }
+        Ok(())
+    }
+
+    /// Waits until there is room in the pool. Whoever finishes makes it; results are settled as soon
+    /// as those before them are.
+    async fn make_room(&mut self) -> Result<(), Broken> {
+        while self.pool.len() >= self.turn.shared.settings.parallel.get() {
+            if let Some((place, executed)) = self.pool.next().await {
+                self.done.insert(place, executed);
+            }
+            while self.done.contains_key(&self.settled) {
+                self.settle_next().await?;
+            }
         }
         Ok(())
     }

@@ -294,3 +294,10 @@ async fn modes_and_amendments() {
     };
     assert_eq!(by, [person]);
 }
+
+/// A mode that does not exist is refused by its name.
+#[test]
+fn an_unknown_mode() {
+    let error = "never".parse::<Mode>().unwrap_err();
+    assert!(error.to_string().contains("never"), "{error}");
+}

@@ -223,9 +223,9 @@ async fn between_two_turns() {
             tokio::task::yield_now().await;
         }
         assert_eq!(turns(), 1, "nothing begins meanwhile");
-        sent
+        vec![sent]
     });
-    let sent = soon(done).await.unwrap();
+    let sent = soon(done).await.unwrap().remove(0);
     assert_eq!(soon(sent).await.end, TurnEndReason::Completed);
     soon(agent.idle()).await;
     assert_eq!(bench.model.requests().len(), 3);

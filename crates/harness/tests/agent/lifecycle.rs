@@ -147,6 +147,20 @@ async fn late_start_contributions_reach_the_next_step() {
     soon(agent.close("test")).await.unwrap();
 }
 
+/// A start contributor that panics costs what it would have added, and nothing else.
+#[tokio::test]
+async fn a_panicking_start_contributor() {
+    let bench = Bench::new([Play::text("ok")]);
+    let start = &bench.seams.session_start;
+    start.on(&bench.scope, "broken", |_| async { panic!("start bug") });
+    start.on(&bench.scope, "sound", |_| async { contexts(&["heard"]) });
+    let agent = bench.agent();
+    soon(agent.send("go")).await;
+    assert_eq!(bench.asked(0), ["context heard", "user go"]);
+    assert_eq!(bench.faults.take().len(), 1);
+    soon(agent.close("other")).await.unwrap();
+}
+
 /// The end is awaited under its deadline, after the turn, and closes the log.
 #[tokio::test]
 async fn the_end_is_awaited() {

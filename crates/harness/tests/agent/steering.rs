@@ -308,3 +308,78 @@ async fn steering_a_turn_that_is_over() {
     assert_eq!(starts, 3, "each its own, in order: {:?}", bench.log());
     assert_eq!(bench.asked(2).last().unwrap(), "user later");
 }
+
+/// What is said or injected while the prompt is judged waits for the next boundary.
+#[tokio::test]
+async fn said_while_the_prompt_is_judged() {
+    let bench = Bench::new([call("one"), Play::text("ok")]);
+    let agent = bench.agent();
+    let handle = agent.handle();
+    bench
+        .seams
+        .prompt
+        .on(&bench.scope, "slow", move |event: PromptEvent, next| {
+            if !event.steering {
+                handle.steer("left");
+                handle.inject(context("noted"));
+            }
+            async { Ok(next.run().await?) }
+        });
+    soon(agent.send("go")).await;
+    assert_eq!(bench.asked(0), ["user go"]);
+    assert_eq!(
+        bench.asked(1)[2..],
+        ["result one", "user left", "context noted"]
+    );
+}
+
+/// A policy that is asked whether to stop, and steers, keeps the turn going.
+#[tokio::test]
+async fn steering_from_the_stop_policy() {
+    let bench = Bench::new([Play::text("one"), Play::text("two")]);
+    let agent = bench.agent();
+    let handle = agent.handle();
+    bench
+        .seams
+        .continuation
+        .on(&bench.scope, "stop", move |event, next| {
+            if event.last_text.as_deref() == Some("one") {
+                handle.steer("not yet");
+            }
+            async { Ok(next.run().await?) }
+        });
+    let outcome = soon(agent.send("go")).await;
+    assert_eq!((outcome.turn.unwrap().0, outcome.requests), (1, 2));
+    assert_eq!(bench.asked(1).last().unwrap(), "user not yet");
+}
+
+/// Each context has an entry of its own with its own source, behind the prompt it came with.
+#[tokio::test]
+async fn contexts_keep_their_sources() {
+    let bench = Bench::new([Play::text("ok")]);
+    for plugin in ["outer", "inner"] {
+        bench
+            .seams
+            .prompt
+            .on(&bench.scope, plugin, move |_, next| async move {
+                let source = seamline_seams::Source::new(plugin);
+                let text = format!("from {plugin}");
+                let context = seamline_seams::Context { source, text };
+                Ok(next.run().await?.with_context(context))
+            });
+    }
+    bench.run("go").await;
+    let entries = bench.session.entries();
+    let said: Vec<String> = entries
+        .iter()
+        .filter_map(|entry| match &entry.event {
+            Event::UserMessage(it) => Some(format!("{} {}", it.source, it.content.to_text())),
+            Event::ContextMessage(it) => Some(format!("{} {}", it.source, it.text)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        said,
+        ["the user go", "inner from inner", "outer from outer"]
+    );
+}
