@@ -390,3 +390,15 @@ async fn steering_goes_with_the_turn() {
     assert_eq!(bench.model.requests().len(), 1);
     assert!(bench.log().contains(&"assistant/message".to_owned()));
 }
+
+/// A log of before there were causes is read as if the user had cancelled.
+#[test]
+fn aborted_without_a_cause() {
+    let read: TurnEndReason = serde_json::from_str(r#"{"kind":"aborted"}"#).unwrap();
+    assert_eq!(read, aborted(AbortCause::User));
+    let written = serde_json::to_value(aborted(AbortCause::Closed)).unwrap();
+    assert_eq!(
+        written,
+        serde_json::json!({"kind": "aborted", "cause": "closed"})
+    );
+}
