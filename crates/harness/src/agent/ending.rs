@@ -40,7 +40,7 @@ impl Turn<'_> {
             return Ok(Flow::On);
         }
         if stop == Some(StopReason::MaxTokens) {
-            return Ok(Flow::Over(TurnEndReason::MaxTokens));
+            return Ok(Flow::Over(self.done()));
         }
         let event = ContinuationEvent {
             facts: self.facts(),
@@ -71,9 +71,16 @@ impl Turn<'_> {
             (Flow::Over(end), _) => Flow::Over(end),
             (Flow::On, Some(_)) => Flow::On,
             (Flow::On, None) if self.shared.inbox.is_steered() => Flow::On,
-            (Flow::On, None) if self.cut_short => Flow::Over(TurnEndReason::MaxTokens),
-            (Flow::On, None) => Flow::Over(TurnEndReason::Completed),
+            (Flow::On, None) => Flow::Over(self.done()),
         })
+    }
+
+    /// How a turn ends that nobody stops: that it was cut short once is not forgotten.
+    pub(super) fn done(&self) -> TurnEndReason {
+        match self.cut_short {
+            true => TurnEndReason::MaxTokens,
+            false => TurnEndReason::Completed,
+        }
     }
 
     fn keep_going(&self, reason: &Steer) -> Result<(), SessionError> {

@@ -38,7 +38,12 @@ impl Turn<'_> {
         }
         self.consecutive = 0;
         self.run_calls(at, calls).await?;
-        self.close_calls(at)
+        let concluded = std::mem::take(&mut self.concluded);
+        match self.close_calls(at)? {
+            // What people said meanwhile is heard all the same.
+            Flow::On if concluded && !self.shared.inbox.is_steered() => Ok(Flow::Over(self.done())),
+            flow => Ok(flow),
+        }
     }
 
     /// Opens the next step.
@@ -136,7 +141,7 @@ impl Turn<'_> {
     fn derive(&self, at: Step, settings: RequestSettings) -> Result<Request, Broken> {
         let session = &self.shared.session;
         let RequestSettings { model, system } = settings;
-        let tools = self.shared.pipeline.registry().specs();
+        let tools = self.shared.pipeline.specs();
         let Step { turn, step } = at;
         let header = RequestHeader {
             turn,

@@ -13,6 +13,8 @@ mod bench;
 mod calls;
 mod cancel;
 mod causes;
+#[cfg(feature = "code-mode")]
+mod code;
 mod defer;
 mod interleavings;
 mod laws;
