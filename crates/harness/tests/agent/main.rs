@@ -16,6 +16,7 @@ mod causes;
 #[cfg(feature = "code-mode")]
 mod code;
 mod defer;
+mod inputs;
 mod interleavings;
 mod laws;
 mod lifecycle;
