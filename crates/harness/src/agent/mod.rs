@@ -6,7 +6,7 @@
 //!
 //! 1. `turn/start`. Text that waited for the model is added. `agent.prompt` decides whether the
 //!    prompt enters; a blocked one ends its turn without a request, and leaves the next one
-//!    alone.
+//!    alone. Steering that came after the prompt follows it.
 //! 2. A step: the request is derived from the log and nothing else; the model's message goes into
 //!    the log; its calls run through the [pipeline](crate::tools::pipeline). Policies see the
 //!    calls in model order. Calls that are safe to overlap do, up to a cap; any other call is a
@@ -17,8 +17,9 @@
 //!    going. Otherwise `turn/end`.
 //!
 //! A [`Halt`](seamline_seams::Halt) beside any decision ends the turn after what was decided is
-//! committed. Cancelling drains what runs, gives every call a result, and closes the turn. Each
-//! turn has a signal of its own; events that can take long carry it.
+//! committed. Cancelling drains what runs, gives every call a result, and closes the turn, which
+//! says who cancelled it. Each turn has a signal of its own; events that can take long carry it.
+//! A listener that fails costs the turn it fails in; what waits behind it is not lost.
 //!
 //! [`AgentSeams`] and [`ToolSeams`] are all the places where someone may
 //! interfere.
