@@ -69,6 +69,7 @@ fn call(id: &str, arguments: &str) -> Event {
         arguments: Json::parse(arguments).unwrap(),
         original: None,
         rewritten_by: Vec::new(),
+        approval: None,
         denied: None,
     }
     .into()
@@ -191,7 +192,13 @@ fn rewritten_call() -> Event {
     if let Event::ToolCall(call) = &mut rewritten {
         let by = "terminal".to_owned();
         call.original = Some(Json::parse(r#"{"a": 1.50}"#).unwrap());
+        let asked = by.clone();
         call.rewritten_by = vec![plugin(), Source::Approval { by }];
+        call.approval = Some(ApprovalNote {
+            asked_by: Some(plugin()),
+            reason: None,
+            outcome: ApprovalOutcome::Allowed { by: asked },
+        });
         let (reason, by) = ("no".to_owned(), plugin());
         call.denied = Some(DeniedNote { reason, by });
     }
