@@ -169,7 +169,7 @@ fn place(folder: &Path) -> Place {
 fn log(folder: &Path) -> Option<PathBuf> {
     let place = place(folder);
     let id = place.sessions().unwrap().into_iter().next()?;
-    Some(place.log(id)).filter(|log| log.exists())
+    Some(place.log(id))
 }
 
 /// The process that is killed. Without its variable it is no test of anything.
@@ -259,13 +259,11 @@ fn traces(folder: &Path) -> BTreeMap<u32, usize> {
 /// The log loads, what it says agrees with what was done, and it says the same when read again.
 /// Says whether there was a turn to be repaired.
 fn inspect(folder: &Path) -> bool {
-    let Some(log) = log(folder) else { return false };
-    if fs::read(&log).unwrap().iter().all(|byte| *byte != b'\n') {
-        // Not even the header was written: there is nothing to go on with, and nothing was done.
+    let Some(log) = log(folder) else {
+        // There is no session yet, so nothing was done.
         assert!(traces(folder).is_empty());
-        fs::remove_dir_all(log.parent().unwrap()).unwrap();
         return false;
-    }
+    };
     let loaded = Session::load(&log).unwrap_or_else(|error| panic!("{error}"));
     let (entries, history) = (loaded.session.entries(), loaded.session.history());
     let repaired = loaded.repaired_turn.is_some();
