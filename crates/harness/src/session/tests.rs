@@ -14,6 +14,7 @@ use crate::json::Json;
 use crate::model::{Block, ToolSpec};
 use crate::tools::code;
 
+mod nested;
 mod page;
 mod writing;
 

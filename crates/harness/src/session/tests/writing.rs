@@ -257,3 +257,42 @@ fn data_is_json_and_keeps_its_text() {
     }
     assert!(Json::of(&std::collections::BTreeMap::from([((1, 2), 3)])).is_err());
 }
+
+/// An observer that panics is too late to undo what it is told of, and the turn goes on.
+#[tokio::test]
+async fn an_observer_that_panics_undoes_nothing() {
+    let session = Session::ephemeral("/project");
+    let model = Scripted::new(Scripts::main([Play::text("done")]));
+    let agent = Agent::builder(model, session.clone()).build();
+    let scope = Scope::root("test");
+    let events = &agent.seams().events;
+    events.on(&scope, "panics", |_| panic!("on purpose"));
+    let outcome = agent.send("go").await;
+    assert_eq!(outcome.end, TurnEndReason::Completed);
+    let kinds = kinds(&session);
+    for kind in ["user/message", "assistant/message", "turn/end"] {
+        assert!(kinds.iter().any(|seen| seen == kind), "{kind}: {kinds:?}");
+    }
+}
+
+/// The conversation is a fold of the log: folded at once it is what was folded event by event, and
+/// what is not for the model leaves no trace in it.
+#[test]
+fn what_is_not_for_the_model_derives_nothing() {
+    let session = Session::ephemeral("/project");
+    append_all(&session, everything());
+    let entries = session.entries();
+    assert_eq!(History::of(&entries).messages(), session.history());
+    let derive = [
+        "user/message",
+        "context/message",
+        "steering/message",
+        "assistant/message",
+        "tool/call",
+        "tool/result",
+    ];
+    let for_the_model = |entry: &&Arc<Entry>| derive.contains(&entry.event.kind());
+    let kept: Vec<_> = entries.iter().filter(for_the_model).cloned().collect();
+    assert!(kept.len() < entries.len());
+    assert_eq!(History::of(&kept).messages(), session.history());
+}
