@@ -57,6 +57,17 @@ pub enum Ending {
     Faulted,
 }
 
+impl Success {
+    /// A success that concludes nothing.
+    pub fn new(value: Json, content: Content) -> Self {
+        Self {
+            value,
+            content,
+            concludes: false,
+        }
+    }
+}
+
 impl Outcome {
     /// A failure the model is shown as `Error: ` and the message.
     pub fn failed(message: impl Into<String>, code: Option<&str>) -> Self {

@@ -167,12 +167,7 @@ pub(super) fn shown(call: &Call, value: Json) -> Outcome {
     let rendered = std::panic::catch_unwind(AssertUnwindSafe(render))
         .unwrap_or_else(|panic| Err(panic_text(panic.as_ref())));
     match rendered {
-        Ok(content) => Success {
-            value,
-            content,
-            concludes: false,
-        }
-        .into(),
+        Ok(content) => Success::new(value, content).into(),
         Err(error) => invalid_output(call, &format!("output.render failed: {error}")),
     }
 }
