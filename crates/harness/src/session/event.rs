@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use uuid::Uuid;
 
@@ -381,6 +381,16 @@ pub struct Extension {
     pub data: Json,
 }
 
+/// An event in one of our namespaces that this version does not know, from a log of a later one
+/// that marked it `ignorable`. It is kept as it is, and nothing follows from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ignorable {
+    /// Its name.
+    pub kind: String,
+    /// Any JSON.
+    pub data: Json,
+}
+
 macro_rules! events {
     ($($kind:literal => $variant:ident($payload:ty),)*) => {
         /// Everything a log can hold.
@@ -390,6 +400,8 @@ macro_rules! events {
             $(#[doc = concat!("`", $kind, "`")] $variant($payload),)*
             /// Anybody else's event.
             Extension(Extension),
+            /// A later version's event.
+            Ignorable(Ignorable),
         }
 
         $(impl From<$payload> for Event {
@@ -402,6 +414,7 @@ macro_rules! events {
                 match self {
                     $(Self::$variant(_) => $kind,)*
                     Self::Extension(extension) => &extension.kind,
+                    Self::Ignorable(later) => &later.kind,
                 }
             }
 
@@ -410,13 +423,17 @@ macro_rules! events {
                 match self {
                     $(Self::$variant(payload) => to_raw_value(payload),)*
                     Self::Extension(extension) => Ok(extension.data.raw().to_owned()),
+                    Self::Ignorable(later) => Ok(later.data.raw().to_owned()),
                 }
             }
 
             /// Reads one of our own events; `None` when the name is not one.
-            pub(super) fn read(kind: &str, data: &str) -> Option<Result<Self, serde_json::Error>> {
+            pub(super) fn read<'de, D: Deserializer<'de>>(
+                kind: &str,
+                data: D,
+            ) -> Option<Result<Self, D::Error>> {
                 match kind {
-                    $($kind => Some(serde_json::from_str::<$payload>(data).map(Self::$variant)),)*
+                    $($kind => Some(<$payload>::deserialize(data).map(Self::$variant)),)*
                     _ => None,
                 }
             }
@@ -454,6 +471,12 @@ events! {
     "steering/message" => SteeringMessage(SteeringMessage),
     "request/header" => RequestHeader(RequestHeader),
     "notice" => Notice(NoticeShown),
+}
+
+impl From<Ignorable> for Event {
+    fn from(later: Ignorable) -> Self {
+        Self::Ignorable(later)
+    }
 }
 
 impl From<Extension> for Event {

@@ -14,6 +14,10 @@ use crate::json::Json;
 use crate::model::{Block, ToolSpec};
 use crate::tools::code;
 
+mod nested;
+mod page;
+mod writing;
+
 const AT: Step = Step { turn: 1, step: 1 };
 
 fn turn(turn: u32) -> Event {
@@ -237,41 +241,6 @@ fn after_the_call() -> Vec<Event> {
     ]
 }
 
-/// The page on the log shows each event as it is written. `UPDATE_DOCS=1` writes it.
-#[test]
-fn the_page_shows_every_event() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/session-log.md");
-    let text = fs::read_to_string(&page).unwrap();
-    let (head, rest) = text.split_once("<!-- events -->\n").unwrap();
-    let (_, tail) = rest.split_once("<!-- end of events -->").unwrap();
-    let mut lines = String::from("\n```json\n");
-    for (seq, event) in everything().into_iter().enumerate() {
-        let entry = Entry {
-            seq: seq as u64,
-            time: 0,
-            event,
-        };
-        lines.push_str(&entry.line().unwrap());
-        lines.push('\n');
-    }
-    lines.push_str("```\n\n");
-    let wanted = format!("{head}<!-- events -->\n{lines}<!-- end of events -->{tail}");
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        fs::write(&page, &wanted).unwrap();
-    }
-    let text = fs::read_to_string(&page).unwrap();
-    assert!(
-        text == wanted,
-        "docs/session-log.md is out of date: run with UPDATE_DOCS=1"
-    );
-    for kind in KINDS {
-        assert!(
-            head.contains(&format!("`{kind}`")),
-            "{kind} is not explained"
-        );
-    }
-}
-
 /// What was appended is what is loaded: every kind of event, texts of numbers included.
 #[test]
 fn everything_survives_the_file() {
@@ -317,10 +286,12 @@ fn one_writer() {
     let folder = tempfile::tempdir().unwrap();
     let path = written(folder.path(), vec![turn(1), end(1)]);
     let first = Session::load(&path).unwrap();
-    assert!(matches!(
-        Session::load(&path),
-        Err(SessionError::Locked { .. })
-    ));
+    let error = Session::load(&path).unwrap_err();
+    let own = Some(std::process::id());
+    assert!(matches!(error, SessionError::Locked { pid, .. } if pid == own));
+    fs::remove_file(path.with_file_name("writer")).unwrap();
+    let error = Session::load(&path).unwrap_err().to_string();
+    assert!(error.contains("in use by another process"), "{error}");
     assert_eq!(
         Session::read(&path).unwrap().entries.len(),
         2,
@@ -725,7 +696,7 @@ fn any_event(choice: u8, number: u32) -> Event {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(512))]
 
     /// Any log that our own rules let be written loads again, to the same history, from any
     /// point it was cut at; after the repair no turn is open.
