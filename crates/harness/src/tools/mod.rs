@@ -39,7 +39,7 @@ pub use call::{Call, Proposal, Validity};
 pub use code_mode::CodeMode;
 pub(crate) use nested::Ledger;
 pub use outcome::{Ending, Failure, Outcome, Success};
-pub use registry::{Registry, RegistryError};
+pub use registry::{Registry, RegistryError, Restriction};
 pub use seamline_seams::Token;
 pub use seams::{
     ApprovalAnswer, ApprovalQuestion, DenyCause, Dispatch, Post, PostDecision, PostEvent, Pre,

@@ -31,12 +31,7 @@ fn bench(source: &str) -> Bench {
 }
 
 async fn run_in(bench: &Bench, mode: CodeMode) -> TurnEndReason {
-    let limits = Limits {
-        time: Duration::from_millis(500),
-        ..Limits::default()
-    };
-    let builder = bench.builder().code_limits(limits);
-    let agent = builder.code_mode(mode).build();
+    let agent = bench.builder().code_mode(mode).build();
     let outcome = soon(agent.send("go")).await;
     soon(agent.close("test")).await.unwrap();
     outcome.end
@@ -184,7 +179,13 @@ async fn how_a_program_fails() {
 #[tokio::test]
 async fn a_program_that_loops_for_ever_ends() {
     let bench = bench("console.log('before'); await tools.Probe({say: 'one'}); for (;;) {}");
-    run(&bench).await;
+    let limits = Limits {
+        time: Duration::from_millis(500),
+        ..Limits::default()
+    };
+    let builder = bench.builder().code_limits(limits);
+    let agent = builder.code_mode(CodeMode::Beside).build();
+    soon(agent.send("go")).await;
     let result = result(&bench);
     assert!(
         result.starts_with("Error: the program failed (timeout): "),

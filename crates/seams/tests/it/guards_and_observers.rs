@@ -29,7 +29,7 @@ fn denies(
     trace: &Trace,
     name: &'static str,
     word: &'static str,
-) -> impl Fn(&String) -> Option<Denial> + use<> {
+) -> impl Fn(&String) -> Option<Denial> + Clone + use<> {
     let trace = trace.clone();
     move |event| {
         trace.note(name);
@@ -77,6 +77,22 @@ fn the_first_denial_wins_and_ends_the_round() {
         .add(&stage.scope, "b", denies(&stage.trace, "b", "rm"));
     assert_eq!(stage.guards.check(&"rm".to_owned()).unwrap().by, "a");
     assert_eq!(stage.trace.take(), ["a"]);
+}
+
+#[test]
+fn a_guard_that_is_added_twice_counts_twice_and_leaves_one_at_a_time() {
+    let stage = Stage::new();
+    let twice = denies(&stage.trace, "guard", "rm");
+    let first = stage.guards.add(&stage.scope, "guard", twice.clone());
+    let second = stage.guards.add(&stage.scope, "guard", twice);
+    assert_eq!(stage.guards.check(&"ls".to_owned()), None);
+    assert_eq!(stage.trace.take(), ["guard", "guard"]);
+    first.remove();
+    assert!(stage.guards.check(&"rm".to_owned()).is_some());
+    assert_eq!(stage.trace.take(), ["guard"]);
+    second.remove();
+    assert_eq!(stage.guards.check(&"rm".to_owned()), None);
+    assert!(stage.trace.take().is_empty());
 }
 
 #[test]

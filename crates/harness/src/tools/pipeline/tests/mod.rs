@@ -1,6 +1,7 @@
 //! The pipeline, station by station, on a bench with one tool.
 
 mod deciding;
+mod laws;
 mod results;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
