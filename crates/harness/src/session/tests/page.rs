@@ -32,9 +32,8 @@ const SAYS: &[(&str, &str)] = &[
     ),
     (
         "turn/end",
-        "it ended; `kind` of the reason is completed, stopped, rejected, deferred, aborted, \
-         max_tokens, error or interrupted; `aborted` says by whom (`user`, `parent` or `closed`), \
-         the first who did",
+        "it ended; `kind` of the reason is completed, stopped, rejected, deferred, aborted (by \
+         `cause`), max_tokens, error or interrupted",
     ),
     (
         "step/start",
@@ -53,8 +52,8 @@ const SAYS: &[(&str, &str)] = &[
     (
         "tool/call",
         "a decided call: the `arguments` in force; the model's `original` and `rewritten_by` when \
-         they were changed; `approval` when somebody was to be asked, with what came of it; \
-         `denied` when it will not run",
+         they were changed; `approval` when somebody was to be asked, with what came of it; `denied` \
+         when it will not run; `parent` when a tool made it",
     ),
     (
         "tool/result",
