@@ -21,8 +21,10 @@ enum Act {
     Panic,
     /// Asks those further in, and says that all is well whatever they said or did.
     Swallow,
-    /// Does the work twice, where that can be said.
+    /// Does the work twice.
     Twice,
+    /// Asks a person, and denies what that person made of it.
+    AskThenDeny,
     /// Cancels the turn, then lets things be.
     Cancel,
     /// Lets things be, then cancels the turn.
@@ -30,8 +32,8 @@ enum Act {
 }
 
 use Act::{
-    Answer, Ask, Cancel, CancelAfter, Change, ChangeBadly, Defer, Deny, Fail, LetBe, Panic,
-    Swallow, Twice,
+    Answer, Ask, AskThenDeny, Cancel, CancelAfter, Change, ChangeBadly, Defer, Deny, Fail, LetBe,
+    Panic, Swallow, Twice,
 };
 
 /// Who listens, by seam.
@@ -79,7 +81,8 @@ fn cast() -> impl Strategy<Value = Cast> {
             Answer,
             Deny,
             Ask,
-            Ask,
+            AskThenDeny,
+            AskThenDeny,
             Defer,
             Fail,
             Panic,
@@ -237,6 +240,7 @@ impl Bench {
                 let allow = allow.clone();
                 async move {
                     let saw = event.arguments().text().to_owned();
+                    let amended = saw.contains("amended");
                     see(&seen, |seen| {
                         seen.asked.last_mut().unwrap().0.push(saw);
                         seen.faulted |= matches!(act, Fail | Panic);
@@ -245,7 +249,8 @@ impl Bench {
                     match act {
                         Answer => Ok(Reply::new(allow)),
                         Deny => Ok(Reply::new(deny("no"))),
-                        Ask => Ok(Reply::new(ask(None))),
+                        AskThenDeny if amended => Ok(Reply::new(deny("no"))),
+                        Ask | AskThenDeny => Ok(Reply::new(ask(None))),
                         Defer => Ok(Reply::new(PreDecision::Defer { reason: None, by })),
                         Fail => Err("bug".into()),
                         Panic => panic!("bug"),
