@@ -18,6 +18,7 @@ pub mod bench;
 pub mod case;
 pub mod cli;
 pub mod compare;
+pub mod contract;
 pub mod documented;
 pub mod json;
 pub mod level;
