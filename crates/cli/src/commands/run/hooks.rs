@@ -51,6 +51,7 @@ impl Hooks {
         let selection = Selection {
             dialect: None,
             hooks_config: args.hooks_config.clone(),
+            profile: args.profile,
         };
         let usual = places;
         let places = select(places.clone(), &selection)?;
