@@ -1,6 +1,7 @@
 //! One dialect's hooks as a plugin.
 
 use std::collections::HashMap;
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use seamline_harness::agent::AgentHandle;
@@ -12,6 +13,9 @@ use crate::approval::Asking;
 use crate::record::Witness;
 use crate::tools::Remembered;
 
+/// The default of [`BridgeOptions::stderr_summary`].
+const STDERR_SUMMARY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(499);
+
 /// What may be set about a bridge.
 #[derive(Debug, Clone)]
 pub struct BridgeOptions {
@@ -22,7 +26,7 @@ pub struct BridgeOptions {
     /// about a call that another hook wants a person to be asked about (measured, Claude Code).
     pub attended: bool,
     /// The longest summary of a hook's standard error that is kept in the log, in characters.
-    pub stderr_summary: usize,
+    pub stderr_summary: NonZeroUsize,
 }
 
 impl BridgeOptions {
@@ -36,7 +40,7 @@ impl BridgeOptions {
         Self {
             stop_cap,
             attended: false,
-            stderr_summary: 500,
+            stderr_summary: STDERR_SUMMARY,
         }
     }
 }

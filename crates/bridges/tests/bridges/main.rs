@@ -20,6 +20,7 @@ mod prompt;
 mod record;
 mod results;
 mod rewrite;
+mod seeds;
 mod session;
 mod stop;
 mod together;
