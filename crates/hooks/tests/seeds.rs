@@ -1,7 +1,6 @@
 //! The profile `seeds`: matchers, output, merging and configuration as the commission has them.
 #![expect(
     clippy::unwrap_used,
-    clippy::indexing_slicing,
     reason = "a test that cannot be set up shall fail"
 )]
 
@@ -616,6 +615,21 @@ fn timeouts_are_seconds_under_each_name_that_the_dialect_has() {
         Some(Duration::from_secs(7))
     );
     assert_eq!(seconds(DialectId::Claude, r#""timeoutSec":9"#), None);
+}
+
+/// What the commission does not mention keeps its meaning: a fail-closed gate stays one.
+#[test]
+fn the_other_fields_of_a_handler_are_read() {
+    let text = r#"{"PreToolUse":[{"hooks":[{"command":"a","if":"Bash(git:*)","onFailure":"block",
+        "args":["x"],"shell":"bash","statusMessage":"S","additionalContextLimit":9}]}]}"#;
+    let claude = &loaded(DialectId::Claude, text).handlers[0];
+    assert_eq!(claude.condition.as_deref(), Some("Bash(git:*)"));
+    assert_eq!(claude.on_failure, seamline_hooks::handler::OnFailure::Block);
+    assert_eq!(claude.status_message.as_deref(), Some("S"));
+    assert_eq!(claude.action.summary(), "a x");
+    let codex = &loaded(DialectId::Codex, text).handlers[0];
+    assert_eq!((codex.context_limit, &codex.condition), (Some(9), &None));
+    assert_eq!(codex.action.summary(), "a");
 }
 
 /// Placeholders of Claude's commands are filled in, all of them; Codex's are left to the shell.

@@ -243,3 +243,18 @@ async fn codex_takes_plain_text_as_context_and_broken_json_as_nothing() {
         running.end().await;
     }
 }
+
+/// The commission records it and goes on; what it lists as missing is not missing here.
+#[tokio::test]
+async fn continue_false_ends_the_run_after_the_call_and_leaves_its_word_in_the_log() {
+    let stop = prints(&json!({"continue": false, "stopReason": "enough"}));
+    for dialect in DialectId::ALL {
+        let bench = Bench::shell("touch ran").profile(Seeds);
+        let (outcome, running) = bench.on(dialect, "PreToolUse", stop.as_str()).go().await;
+        assert_eq!(ending(&outcome), ("stopped", Some("enough")), "{dialect}");
+        assert!(running.exists("ran") && !running.results()[0].is_error);
+        let (_, _, result) = &running.hook_events()[1];
+        assert_eq!(result["decision"], "stop");
+        running.end().await;
+    }
+}

@@ -4,13 +4,13 @@
 
 use std::time::Duration;
 
-use super::claude;
 use super::json;
 use super::part::{Part, Slot};
 use super::report::{Finding, Report};
 use super::tree::{Entry, Node, Table, Value};
+use super::{claude, claude_handler, codex_handler};
 use crate::dialect::{Dialect, DialectId, EventRow, Subject};
-use crate::handler::{Action, Background, CommandAction, Handler};
+use crate::handler::{Action, Background, CommandAction, Handler, OnFailure};
 use crate::matcher::diagnose;
 
 /// Reads one file; `None` when none of it is in force.
@@ -120,35 +120,64 @@ impl Reader<'_, '_> {
         let Some(command) = table.get("command").and_then(Node::as_text) else {
             return;
         };
-        let action = Action::Command(CommandAction {
-            command: command.to_owned(),
-            args: None,
-            shell: None,
-            command_windows: None,
-        });
-        let handler = slot.handler(self.report, action);
+        let handler = slot.handler(self.report, self.action(table, command));
         let uses_matcher = slot.row.subject != Subject::Ignored;
         let matcher = handler.matcher.clone();
-        let handler = Handler {
+        let mut handler = Handler {
             matcher: matcher.filter(|text| uses_matcher && !matches!(text.as_str(), "" | "*")),
-            timeout: self
-                .dialect
-                .timeout_keys
-                .iter()
-                .find_map(|key| seconds(table.get(key)?)),
-            background: if background {
-                Background::Async
-            } else {
-                Background::No
+            timeout: self.timeout(table),
+            background: match background {
+                true => Background::Async,
+                false => Background::No,
             },
+            status_message: text(table, "statusMessage"),
             ..handler
         };
-        let places = slot.places(
-            self.report,
-            &claude::GROUP_KEYS,
-            &["type", "command", "timeout"],
-        );
+        match self.dialect.id {
+            DialectId::Claude => {
+                handler.condition = text(table, "if");
+                if text(table, "onFailure").as_deref() == Some("block") {
+                    handler.on_failure = OnFailure::Block;
+                }
+            }
+            DialectId::Codex => handler.context_limit = limit(table),
+        }
+        let mut known = match self.dialect.id {
+            DialectId::Claude => claude_handler::known_keys("command"),
+            DialectId::Codex => codex_handler::known_keys("command").to_vec(),
+        };
+        known.extend(self.dialect.timeout_keys);
+        let places = slot.places(self.report, &claude::GROUP_KEYS, &known);
         part.handlers.push((handler, places));
+    }
+
+    fn timeout(&self, table: &Table) -> Option<Duration> {
+        let mut keys = self.dialect.timeout_keys.iter();
+        keys.find_map(|key| seconds(table.get(key)?))
+    }
+
+    /// The command, with what the dialect has beside it.
+    fn action(&self, table: &Table, command: &str) -> Action {
+        let claude = self.dialect.id == DialectId::Claude;
+        let args = table.get("args").and_then(Node::as_list).filter(|_| claude);
+        let args = args.map(|args| args.iter().filter_map(Node::as_text));
+        Action::Command(CommandAction {
+            command: command.to_owned(),
+            args: args.map(|args| args.map(str::to_owned).collect()),
+            shell: text(table, "shell").filter(|_| claude),
+            command_windows: text(table, "commandWindows").filter(|_| !claude),
+        })
+    }
+}
+
+fn text(table: &Table, key: &str) -> Option<String> {
+    table.get(key).and_then(Node::as_text).map(str::to_owned)
+}
+
+fn limit(table: &Table) -> Option<u64> {
+    match &table.get("additionalContextLimit")?.value {
+        Value::Number(number) => number.as_u64(),
+        _ => None,
     }
 }
 
