@@ -1,37 +1,29 @@
-//! The list in `docs/why.md` of rows that do not hold here.
+//! The part of `docs/why.md` that the mapping writes.
 
 use std::fmt::Write as _;
 
-use super::check::Check;
+use super::mapping::{Held, Mapping};
+use super::rows::Row;
 
-const BEGIN: &str = "<!-- contract: generated, UPDATE_DOCS=1 cargo nextest run -p seamline-conformance --test contract -->";
-const END: &str = "<!-- contract: end -->";
+/// What the part begins with.
+pub const START: &str = "<!-- contract -->\n";
+/// What it ends with.
+pub const END: &str = "<!-- end of contract -->";
 
-/// The list: row, its text, and why.
-#[must_use]
-pub fn page(check: &Check) -> String {
-    let mut out = format!("{BEGIN}\n");
-    for mapped in &check.rows {
-        let why = mapped.line.as_ref().and_then(|line| line.why.as_deref());
-        if let Some(why) = why {
-            let row = &mapped.row;
-            let _ = write!(
-                out,
-                "\n* **{}** ({}) {why}\n",
-                row.id,
-                row.text.trim_end_matches('.')
-            );
+/// `text` with the rows that do not hold here between the marks.
+///
+/// # Errors
+/// When a mark is missing.
+pub fn page(text: &str, rows: &[Row], mapping: &Mapping) -> Result<String, String> {
+    let (before, rest) = text.split_once(START).ok_or("the first mark is missing")?;
+    let (_, after) = rest.split_once(END).ok_or("the second mark is missing")?;
+    let mut list = String::from("\n");
+    for row in rows {
+        if let Some(Held::Not(why)) = mapping.of(&row.id) {
+            // A String takes everything that is written to it.
+            let _ = writeln!(list, "* **{}** ({}) {why}", row.id, row.text);
         }
     }
-    out.push('\n');
-    out.push_str(END);
-    out
-}
-
-/// A document with the list between its markers made new; `None` when it has no markers.
-#[must_use]
-pub fn regenerate(document: &str, check: &Check) -> Option<String> {
-    let (before, rest) = document.split_once(BEGIN)?;
-    let (_, after) = rest.split_once(END)?;
-    Some(format!("{before}{}{after}", page(check)))
+    list.push('\n');
+    Ok(format!("{before}{START}{list}{END}{after}"))
 }

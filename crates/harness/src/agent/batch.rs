@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::sync::Arc;
 
 use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, Either, FutureExt, select};
@@ -14,12 +15,13 @@ use futures_util::stream::FuturesUnordered;
 use seamline_seams::{Context, Riders, When};
 
 use super::event::AgentEvent;
+use super::ledger::StepLedger;
 use super::seams::{BatchDecision, BatchEvent, Change, Changed};
 use super::turn::{Broken, Deferral, Flow, Turn};
 use crate::session::event::{self, Step, StepEnd, TurnEndReason};
 use crate::session::{OpenCall, SessionError, read_arguments};
 use crate::tools::pipeline::{Committed, Decided, Executed, Pipeline, Settled, Written};
-use crate::tools::{Effects, Proposal, ToolResult, code};
+use crate::tools::{Effects, Proposal, Success, ToolResult, code};
 
 /// The calls of one message on their way.
 struct Calls<'t, 'a> {
@@ -101,6 +103,7 @@ impl Turn<'_> {
             turn: at.turn,
             step: at.step,
             call_id,
+            parent: None,
             content: format!("Error: this tool call was not run: it was {why}.").into(),
             is_error: true,
             error: Some(code::info(code::TOOL_NOT_STARTED)),
@@ -250,8 +253,12 @@ impl Calls<'_, '_> {
         }
         let (place, pipeline) = (self.committed, self.pipeline);
         self.committed += 1;
+        let ledger = Arc::new(StepLedger {
+            shared: Arc::clone(self.turn.shared),
+            at: self.at,
+        });
         let work = pipeline
-            .execute(committed)
+            .execute_for(committed, ledger)
             .map(move |executed| (place, executed));
         self.pool.push(work.boxed());
         if !overlaps {
@@ -307,26 +314,20 @@ impl Calls<'_, '_> {
     }
 
     fn record(&mut self, settled: Settled) -> Result<(), Broken> {
+        let shared = self.turn.shared;
+        let result = &settled.result;
+        let line = result.outcome.record(result.call.call_id(), self.at);
+        shared.session.append(line)?;
+        shared.tell_of(&settled);
         let Settled {
             result,
-            denial,
             contexts,
             notices,
             halt,
+            ..
         } = settled;
-        self.turn
-            .shared
-            .session
-            .append(result.outcome.record(result.call.call_id(), self.at))?;
-        if let Some(denial) = denial {
-            self.turn.notify(&AgentEvent::ToolDenied {
-                call_id: denial.call.call_id().to_owned(),
-                name: denial.call.name().to_owned(),
-                reason: denial.reason,
-                cause: denial.cause,
-            });
-        }
-        self.turn.notify(&AgentEvent::ToolFinished(result.clone()));
+        let concludes = |success: &Success| success.concludes;
+        self.turn.concluded |= result.outcome.result.as_ref().is_ok_and(concludes);
         self.results.push(result);
         self.contexts.extend(contexts);
         self.turn.shared.tell_all(notices)?;

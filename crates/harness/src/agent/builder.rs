@@ -15,8 +15,8 @@ use crate::model::Model;
 use crate::permission::{Mode, Permission};
 use crate::session::Session;
 use crate::session::event::StartSource;
-use crate::tools::pipeline::Pipeline;
-use crate::tools::{Registry, ToolSeams, Workspace};
+use crate::tools::pipeline::{Pipeline, Setting};
+use crate::tools::{CodeMode, Registry, ToolSeams, Workspace};
 
 /// An agent to be. Everything has a default but the model and the session.
 #[must_use = "a builder does nothing until it is built"]
@@ -29,7 +29,7 @@ pub struct AgentBuilder {
     cwd: Option<PathBuf>,
     seams: Option<AgentSeams>,
     tool_seams: Option<ToolSeams>,
-    deadline: Duration,
+    setting: Setting,
 }
 
 impl AgentBuilder {
@@ -54,7 +54,7 @@ impl AgentBuilder {
             cwd: None,
             seams: None,
             tool_seams: None,
-            deadline: Pipeline::DEADLINE,
+            setting: Setting::default(),
         }
     }
 
@@ -122,7 +122,20 @@ impl AgentBuilder {
     /// How long a call waits for those who are told of its denial, or of a change of directory.
     /// Default: 60 s, our choice.
     pub fn contribution_deadline(mut self, deadline: Duration) -> Self {
-        self.deadline = deadline;
+        self.setting.deadline = deadline;
+        self
+    }
+
+    /// Whether programs may call tools, and whether the model may do without one. Default: off.
+    pub fn code_mode(mut self, mode: CodeMode) -> Self {
+        self.setting.code = mode;
+        self
+    }
+
+    /// What programs may use. Default: [`Limits::default`](crate::tools::code_mode::Limits).
+    #[cfg(feature = "code-mode")]
+    pub fn code_limits(mut self, limits: crate::tools::code_mode::Limits) -> Self {
+        self.setting.limits = limits;
         self
     }
 
@@ -146,8 +159,13 @@ impl AgentBuilder {
             ..State::default()
         };
         let tool_seams = self.tool_seams.unwrap_or_else(|| ToolSeams::new(&faults));
-        let pipeline = Pipeline::new(tool_seams, self.registry, self.permission, workspace);
-        let pipeline = pipeline.with_deadline(self.deadline);
+        let pipeline = Pipeline::with(
+            tool_seams,
+            self.registry,
+            self.permission,
+            workspace,
+            self.setting,
+        );
         let signal = Signal::new();
         let shared = Arc::new(Shared {
             session: self.session,

@@ -29,6 +29,7 @@ mod ending;
 mod entering;
 mod event;
 mod inbox;
+mod ledger;
 mod lifecycle;
 mod outcome;
 mod seams;

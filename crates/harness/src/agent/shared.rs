@@ -15,7 +15,7 @@ use crate::facts::{Facts, TurnFacts};
 use crate::model::Model;
 use crate::session::event::{NoticeShown, RequestHeader, StartSource};
 use crate::session::{Session, SessionError};
-use crate::tools::pipeline::Pipeline;
+use crate::tools::pipeline::{Pipeline, Settled};
 
 /// How an agent was set up.
 #[derive(Debug, Clone)]
@@ -101,6 +101,19 @@ impl Shared {
 
     pub(super) fn tell_all(&self, notices: Vec<Notice>) -> Result<(), SessionError> {
         notices.into_iter().try_for_each(|notice| self.tell(notice))
+    }
+
+    /// Tells of a result, and of the denial that may be behind it.
+    pub(super) fn tell_of(&self, settled: &Settled) {
+        if let Some(denial) = &settled.denial {
+            self.notify(&AgentEvent::ToolDenied {
+                call_id: denial.call.call_id().to_owned(),
+                name: denial.call.name().to_owned(),
+                reason: denial.reason.clone(),
+                cause: denial.cause,
+            });
+        }
+        self.notify(&AgentEvent::ToolFinished(settled.result.clone()));
     }
 
     /// Text for the model that waits for the next boundary.

@@ -38,7 +38,14 @@ impl Turn<'_> {
         }
         self.consecutive = 0;
         self.run_calls(at, calls).await?;
-        self.close_calls(at)
+        let concluded = std::mem::take(&mut self.concluded);
+        match self.close_calls(at)? {
+            // What people said meanwhile is heard all the same.
+            Flow::On if concluded && !self.shared.inbox.is_steered() => {
+                Ok(Flow::Over(TurnEndReason::Completed))
+            }
+            flow => Ok(flow),
+        }
     }
 
     /// Opens the next step.
@@ -130,7 +137,7 @@ impl Turn<'_> {
     fn derive(&self, at: Step, settings: RequestSettings) -> Result<Request, Broken> {
         let session = &self.shared.session;
         let RequestSettings { model, system } = settings;
-        let tools = self.shared.pipeline.registry().specs();
+        let tools = self.shared.pipeline.specs();
         let Step { turn, step } = at;
         let header = RequestHeader {
             turn,

@@ -44,7 +44,7 @@ pub(super) struct Deferral {
 
 /// A turn under way.
 pub(super) struct Turn<'a> {
-    pub(super) shared: &'a Shared,
+    pub(super) shared: &'a Arc<Shared>,
     pub(super) number: u32,
     id: Uuid,
     pub(super) signal: Signal,
@@ -60,6 +60,8 @@ pub(super) struct Turn<'a> {
     pub(super) forced: bool,
     pub(super) consecutive: u32,
     pub(super) halt: Option<Halt>,
+    /// A tool concluded the turn with the last batch.
+    pub(super) concluded: bool,
     /// The call that was put off in this turn, as the turn's end will say it.
     pub(super) deferred: Option<Deferral>,
 }
@@ -107,7 +109,7 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
 }
 
 impl<'a> Turn<'a> {
-    fn open(shared: &'a Shared, work: &Work, signal: Signal) -> Result<Self, SessionError> {
+    fn open(shared: &'a Arc<Shared>, work: &Work, signal: Signal) -> Result<Self, SessionError> {
         let number = shared.session.relations(|relations| relations.last_turn()) + 1;
         let id = Uuid::new_v4();
         let trigger = match work {
@@ -138,6 +140,7 @@ impl<'a> Turn<'a> {
             forced: false,
             consecutive: 0,
             halt: None,
+            concluded: false,
             deferred: None,
         })
     }

@@ -219,6 +219,10 @@ pub struct ToolCall {
     pub step: u32,
     /// The provider's id of the call.
     pub call_id: String,
+    /// The call whose body made this one; `None` when the model did. The model is not shown nested
+    /// calls, nor their results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
     /// The tool's name.
     pub name: String,
     /// The arguments in force.
@@ -252,6 +256,9 @@ pub struct ToolResult {
     pub step: u32,
     /// The call it answers.
     pub call_id: String,
+    /// The call whose body made the answered one; `None` when the model did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
     /// What the model is shown.
     pub content: Content,
     /// Whether the call failed or was denied.

@@ -9,6 +9,7 @@ use crate::model::{Block, Message};
 
 /// Folds events into messages, one at a time.
 ///
+/// * Nested calls and their results never appear: the outer call's result speaks for them.
 /// * User, steering and context messages and results appear in log order; blocked prompts,
 ///   notices and extensions never do.
 /// * A call shows the arguments of its `tool/call`, not the model's own.
@@ -60,8 +61,8 @@ impl History {
                 source: context.source.clone(),
             }),
             Event::AssistantMessage(message) => self.assistant(&message.blocks),
-            Event::ToolCall(call) => self.call(call),
-            Event::ToolResult(result) => self.result(result),
+            Event::ToolCall(call) if call.parent.is_none() => self.call(call),
+            Event::ToolResult(result) if result.parent.is_none() => self.result(result),
             _ => {}
         }
     }

@@ -8,6 +8,7 @@
 //! * a call names a call of the open step's message; a result answers a call once; it needs the
 //!   `tool/call` line, unless it says the call was never started;
 //! * nothing comes between a started call and its result that the model would see;
+//! * a nested call names the running call that made it, and has its result before that one has;
 //! * a step and a turn end with every call answered. `deferred` leaves exactly one open, and the
 //!   next turn may take that one up.
 
@@ -47,6 +48,15 @@ pub(crate) struct Relations {
     open: Option<OpenTurn>,
     /// Calls without a result, in model order; outside a turn, the deferred one.
     calls: Vec<OpenCall>,
+    /// Nested calls without a result, in the order they were made.
+    nested: Vec<NestedCall>,
+}
+
+/// A call that another call's body made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NestedCall {
+    pub(crate) id: Arc<str>,
+    pub(crate) parent: Arc<str>,
 }
 
 type Checked = Result<(), String>;
@@ -80,6 +90,11 @@ impl Relations {
         &self.calls
     }
 
+    /// Nested calls without a result.
+    pub(crate) fn nested(&self) -> &[NestedCall] {
+        &self.nested
+    }
+
     /// The call a former turn deferred, while it has not been started again.
     pub(crate) fn waiting_deferred(&self) -> Option<&OpenCall> {
         let spoke = self.open.as_ref().is_some_and(|open| open.spoken > 0);
@@ -94,8 +109,14 @@ impl Relations {
             Event::StepStart(start) => self.step_start(start.0),
             Event::StepEnd(end) => self.step_end(end.0),
             Event::AssistantMessage(message) => self.assistant(message),
-            Event::ToolCall(call) => self.call(call),
-            Event::ToolResult(result) => self.result(result),
+            Event::ToolCall(call) => match &call.parent {
+                None => self.call(call),
+                Some(parent) => self.nested_call(call, parent),
+            },
+            Event::ToolResult(result) => match &result.parent {
+                None => self.result(result),
+                Some(parent) => self.nested_result(result, parent),
+            },
             Event::UserMessage(message) => self.between_calls(message.turn),
             Event::PromptBlocked(blocked) => self.between_calls(blocked.turn),
             Event::ContextMessage(context) => self.between_calls(context.turn),
@@ -264,8 +285,55 @@ impl Relations {
             .iter()
             .position(|open| *open.id == *result.call_id && open.started != never)
             .ok_or_else(|| format!("no call {} waits for this result", result.call_id))?;
+        self.no_nested_of(&result.call_id)?;
         self.calls.remove(position);
         Ok(())
+    }
+
+    fn nested_call(&mut self, call: &ToolCall, parent: &str) -> Checked {
+        self.in_step(Step {
+            turn: call.turn,
+            step: call.step,
+        })?;
+        let outer = |open: &OpenCall| open.started && *open.id == *parent;
+        let runs =
+            self.calls.iter().any(outer) || self.nested.iter().any(|open| *open.id == *parent);
+        require(runs, || {
+            format!("no call {parent} runs that could have made it")
+        })?;
+        let known = self.nested.iter().any(|open| *open.id == *call.call_id);
+        require(!known, || {
+            format!("the nested call {} has no result yet", call.call_id)
+        })?;
+        self.nested.push(NestedCall {
+            id: call.call_id.as_str().into(),
+            parent: parent.into(),
+        });
+        Ok(())
+    }
+
+    fn nested_result(&mut self, result: &ToolResult, parent: &str) -> Checked {
+        self.in_step(Step {
+            turn: result.turn,
+            step: result.step,
+        })?;
+        let waits = |open: &NestedCall| *open.id == *result.call_id && *open.parent == *parent;
+        let position = self.nested.iter().position(waits).ok_or_else(|| {
+            format!(
+                "no nested call {} of {parent} waits for this result",
+                result.call_id
+            )
+        })?;
+        self.no_nested_of(&result.call_id)?;
+        self.nested.remove(position);
+        Ok(())
+    }
+
+    fn no_nested_of(&self, outer: &str) -> Checked {
+        match self.nested.iter().find(|open| *open.parent == *outer) {
+            Some(open) => Err(format!("its nested call {} has no result yet", open.id)),
+            None => Ok(()),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Closing what a dead process left open.
 
 use super::event::{ErrorInfo, Event, Step, StepEnd, ToolResult, TurnEnd, TurnEndReason};
-use super::relations::{OpenCall, Relations};
+use super::relations::{NestedCall, OpenCall, Relations};
 use crate::content::Content;
 use crate::tools::code;
 
@@ -30,6 +30,8 @@ pub(super) fn closing_events(relations: &Relations, mut reason: TurnEndReason) -
             by: None,
         };
     } else if let Some(at) = step {
+        let nested = relations.nested().iter().rev();
+        events.extend(nested.map(|call| lost_nested(call, at)));
         events.extend(relations.calls().iter().map(|call| lost(call, at)));
     }
     events.extend(step.map(|at| Event::from(StepEnd(at))));
@@ -46,16 +48,31 @@ fn left_open(relations: &Relations) -> Option<&OpenCall> {
     }
 }
 
+/// Those made last first: a nested call may have made calls of its own.
+fn lost_nested(call: &NestedCall, at: Step) -> Event {
+    answer(
+        &call.id,
+        Some(&call.parent),
+        at,
+        (code::TOOL_OUTCOME_UNKNOWN, OUTCOME_UNKNOWN),
+    )
+}
+
 fn lost(call: &OpenCall, at: Step) -> Event {
-    let (code, text) = match call.started {
+    let said = match call.started {
         true => (code::TOOL_OUTCOME_UNKNOWN, OUTCOME_UNKNOWN),
         false => (code::TOOL_NOT_STARTED, NOT_STARTED),
     };
+    answer(&call.id, None, at, said)
+}
+
+fn answer(id: &str, parent: Option<&str>, at: Step, (code, text): (&str, &str)) -> Event {
     let error: ErrorInfo = code::info(code);
     Event::ToolResult(ToolResult {
         turn: at.turn,
         step: at.step,
-        call_id: call.id.to_string(),
+        call_id: id.to_owned(),
+        parent: parent.map(ToOwned::to_owned),
         content: Content::text(text),
         is_error: true,
         error: Some(error),

@@ -34,6 +34,7 @@ pub struct Proposal(Arc<Proposed>);
 
 struct Proposed {
     token: Token,
+    parent: Option<Token>,
     call_id: String,
     name: String,
     written: Json,
@@ -47,6 +48,7 @@ struct Proposed {
 /// What a proposal is made from. See [`Proposal::new`].
 pub(super) struct Draft {
     pub(super) token: Token,
+    pub(super) parent: Option<Token>,
     pub(super) call_id: String,
     pub(super) name: String,
     pub(super) written: Json,
@@ -59,6 +61,7 @@ impl Proposal {
     pub(super) fn new(draft: Draft) -> Self {
         let Draft {
             token,
+            parent,
             call_id,
             name,
             written,
@@ -69,6 +72,7 @@ impl Proposal {
         let (arguments, validity) = fit(tool.as_deref(), &written);
         let proposed = Proposed {
             token,
+            parent,
             call_id,
             name,
             written,
@@ -87,7 +91,12 @@ impl Proposal {
         self.0.token
     }
 
-    /// The provider's id of the call.
+    /// The identity of the call whose body makes this one; `None` when the model does.
+    pub fn parent(&self) -> Option<Token> {
+        self.0.parent
+    }
+
+    /// The provider's id of the call; of a nested one, the outer id with a number behind it.
     pub fn call_id(&self) -> &str {
         &self.0.call_id
     }
@@ -145,6 +154,7 @@ impl Proposal {
         let (arguments, validity) = fit(self.0.tool.as_deref(), arguments);
         Self(Arc::new(Proposed {
             token: self.0.token,
+            parent: self.0.parent,
             call_id: self.0.call_id.clone(),
             name: self.0.name.clone(),
             written: self.0.written.clone(),
@@ -225,7 +235,12 @@ impl Call {
         self.0.proposal.token()
     }
 
-    /// The provider's id of the call.
+    /// The identity of the call whose body made this one; `None` when the model did.
+    pub fn parent(&self) -> Option<Token> {
+        self.0.proposal.parent()
+    }
+
+    /// The provider's id of the call; of a nested one, the outer id with a number behind it.
     pub fn call_id(&self) -> &str {
         self.0.proposal.call_id()
     }

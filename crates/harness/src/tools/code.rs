@@ -14,6 +14,8 @@ pub const ABORTED: &str = "ABORTED";
 pub const ABORTED_BEFORE_DISPATCH: &str = "ABORTED_BEFORE_DISPATCH";
 /// The tool took longer than it may and was cancelled; it may have had effects.
 pub const TOOL_TIMEOUT: &str = "TOOL_TIMEOUT";
+/// A program that calls tools failed. What its calls did stands.
+pub const CODE_RUN_FAILED: &str = "CODE_RUN_FAILED";
 /// Written on load: the process ended before the call was started.
 pub const TOOL_NOT_STARTED: &str = "TOOL_NOT_STARTED";
 /// Written on load: the process ended while the call ran.
@@ -27,6 +29,7 @@ fn name(code: &str) -> &'static str {
         INVALID_TOOL_OUTPUT => "ToolOutputError",
         ABORTED | ABORTED_BEFORE_DISPATCH => "AbortError",
         TOOL_TIMEOUT => "ToolTimeoutError",
+        CODE_RUN_FAILED => "CodeRunFailedError",
         TOOL_NOT_STARTED => "ToolNotStartedError",
         TOOL_OUTCOME_UNKNOWN => "ToolOutcomeUnknownError",
         _ => "ToolError",

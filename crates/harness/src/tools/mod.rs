@@ -25,6 +25,8 @@
 pub mod builtin;
 mod call;
 pub mod code;
+pub mod code_mode;
+mod nested;
 mod outcome;
 pub mod pipeline;
 mod registry;
@@ -34,6 +36,8 @@ mod tool;
 mod workspace;
 
 pub use call::{Call, Proposal, Validity};
+pub use code_mode::CodeMode;
+pub(crate) use nested::Ledger;
 pub use outcome::{Ending, Failure, Outcome, Success};
 pub use registry::{Registry, RegistryError};
 pub use seamline_seams::Token;

@@ -24,6 +24,10 @@ pub struct Success {
     pub value: Json,
     /// What the model is shown.
     pub content: Content,
+    /// Whether the turn ends with this batch; see [`ToolContext::conclude_turn`].
+    ///
+    /// [`ToolContext::conclude_turn`]: super::ToolContext::conclude_turn
+    pub concludes: bool,
 }
 
 /// A call that failed, or was not allowed to run.
@@ -46,10 +50,22 @@ pub enum Ending {
     Denied,
     /// There is no such tool, or the arguments do not fit it.
     Invalid,
-    /// The turn was cancelled or halted before it was dispatched.
+    /// The turn was cancelled or halted before it was dispatched, or only a program may call the
+    /// tool. No policy was asked about it, or none any more.
     NotStarted,
     /// A listener of the pipeline failed.
     Faulted,
+}
+
+impl Success {
+    /// A success that concludes nothing.
+    pub fn new(value: Json, content: Content) -> Self {
+        Self {
+            value,
+            content,
+            concludes: false,
+        }
+    }
 }
 
 impl Outcome {
@@ -93,6 +109,7 @@ impl Outcome {
             turn: at.turn,
             step: at.step,
             call_id: call_id.to_owned(),
+            parent: None,
             content: self.content().clone(),
             is_error: self.is_error(),
             error: self
@@ -101,6 +118,14 @@ impl Outcome {
                 .err()
                 .and_then(|failure| failure.error.clone()),
         }
+    }
+
+    /// Marks a success as the last thing its turn does.
+    pub(super) fn concluding(mut self, concludes: bool) -> Self {
+        if let Ok(success) = &mut self.result {
+            success.concludes |= concludes;
+        }
+        self
     }
 
     pub(super) fn set_content(&mut self, content: Content) {
@@ -114,7 +139,7 @@ impl Outcome {
         Self::failed("tool call aborted", Some(code::ABORTED))
     }
 
-    pub(super) fn not_started() -> Self {
+    pub(crate) fn not_started() -> Self {
         Self::failed(
             "tool call aborted before dispatch",
             Some(code::ABORTED_BEFORE_DISPATCH),
@@ -142,7 +167,7 @@ impl From<Failure> for Outcome {
 
 impl From<ToolError> for Outcome {
     fn from(error: ToolError) -> Self {
-        let mut outcome = Self::failed(error.message, None);
+        let mut outcome = Self::failed(error.message, error.code);
         if let Some(content) = error.content {
             outcome.set_content(content);
         }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use super::code_mode::RUN_CODE;
 use super::schema::Schema;
 use super::tool::JsonTool;
 use crate::json::Json;
@@ -14,6 +15,9 @@ pub enum RegistryError {
     /// The name is taken.
     #[error("tool {0:?} is already registered; unregister the other one first")]
     Duplicate(String),
+    /// The name is kept for programs that call tools.
+    #[error("tool {0:?} cannot be registered: the name is kept for programs that call tools")]
+    Reserved(String),
     /// The schema of the arguments is not a valid JSON Schema.
     #[error("tool {name:?} has no usable schema: {message}")]
     Schema {
@@ -28,7 +32,26 @@ pub enum RegistryError {
 pub(super) struct Registered {
     pub(super) tool: Arc<dyn JsonTool>,
     pub(super) schema: Schema,
-    spec: ToolSpec,
+    pub(super) spec: ToolSpec,
+}
+
+impl Registered {
+    /// Compiles a tool's schema.
+    pub(super) fn new(tool: Arc<dyn JsonTool>) -> Result<Self, RegistryError> {
+        let name = tool.name().to_owned();
+        let text = tool.schema();
+        let schema = Schema::compile(&text).map_err(|message| RegistryError::Schema {
+            name: name.clone(),
+            message,
+        })?;
+        let description = tool.description().to_owned();
+        let spec = ToolSpec {
+            name,
+            description,
+            schema: Json::from_value(text),
+        };
+        Ok(Self { tool, schema, spec })
+    }
 }
 
 /// The tools a model may call, in the order they were added. Clones are the same registry.
@@ -49,22 +72,15 @@ impl Registry {
     /// Adds a tool that is shared already.
     pub fn add_shared(&self, tool: Arc<dyn JsonTool>) -> Result<(), RegistryError> {
         let name = tool.name().to_owned();
-        let text = tool.schema();
-        let schema = Schema::compile(&text).map_err(|message| RegistryError::Schema {
-            name: name.clone(),
-            message,
-        })?;
-        let description = tool.description().to_owned();
-        let spec = ToolSpec {
-            name: name.clone(),
-            description,
-            schema: Json::from_value(text),
-        };
+        if name == RUN_CODE {
+            return Err(RegistryError::Reserved(name));
+        }
+        let registered = Registered::new(tool)?;
         let mut tools = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if tools.iter().any(|known| known.spec.name == name) {
             return Err(RegistryError::Duplicate(name));
         }
-        tools.push(Arc::new(Registered { tool, schema, spec }));
+        tools.push(Arc::new(registered));
         Ok(())
     }
 

@@ -1,7 +1,9 @@
 //! What a tool is.
 
+use std::fmt;
 use std::future::Future;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::future::BoxFuture;
@@ -11,10 +13,13 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::call::Call;
-use super::outcome::Outcome;
+use super::nested::Origin;
+use super::outcome::{Failure, Outcome, Success};
+use super::registry::Registry;
 use super::workspace::Workspace;
 use crate::content::Content;
 use crate::json::Json;
+use crate::model::ToolSpec;
 
 /// A tool, typed outside: arguments in, canonical value out.
 ///
@@ -82,20 +87,36 @@ pub enum Effects {
 }
 
 /// What a running tool may use.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct ToolContext {
     workspace: Workspace,
     signal: Signal,
-    contexts: Arc<Mutex<Vec<Context>>>,
+    left: Arc<Left>,
+    origin: Option<Arc<Origin>>,
+}
+
+/// What a running tool leaves beside its value.
+#[derive(Debug, Default)]
+struct Left {
+    contexts: Mutex<Vec<Context>>,
+    concludes: AtomicBool,
 }
 
 impl ToolContext {
-    /// A context for running a tool by hand.
+    /// A context for running a tool by hand. Such a tool can make no calls.
     pub fn new(workspace: Workspace, signal: Signal) -> Self {
         Self {
             workspace,
             signal,
-            contexts: Arc::default(),
+            left: Arc::default(),
+            origin: None,
+        }
+    }
+
+    pub(super) fn nested(workspace: Workspace, signal: Signal, origin: Arc<Origin>) -> Self {
+        Self {
+            origin: Some(origin),
+            ..Self::new(workspace, signal)
         }
     }
 
@@ -111,14 +132,91 @@ impl ToolContext {
 
     /// Adds text for the model beside the result. It is kept when the tool fails afterwards.
     pub fn add_context(&self, context: Context) {
-        self.contexts
-            .lock()
+        let contexts = self.left.contexts.lock();
+        contexts
             .unwrap_or_else(PoisonError::into_inner)
             .push(context);
     }
 
+    /// Ends the turn with this batch if the tool succeeds: no further request is made, unless
+    /// somebody has steered. A failure concludes nothing. A tool that makes calls passes a
+    /// conclusion of theirs on, or does not.
+    pub fn conclude_turn(&self) {
+        self.left.concludes.store(true, Ordering::Release);
+    }
+
+    /// Calls another tool, through the whole pipeline: policies, guards and hooks see it, and the
+    /// log keeps it under the running call. It has its place behind the calls made before at once,
+    /// and is carried out whether the future is awaited or not; the running call has no result
+    /// before it has one.
+    ///
+    /// Calls that are safe to overlap do; any other waits for those before it. Text for the model
+    /// that comes with a call is shown behind the running call's result.
+    pub fn call(
+        &self,
+        tool: &str,
+        arguments: Json,
+    ) -> impl Future<Output = Result<Success, Failure>> + Send + use<> {
+        self.call_as("", tool.to_owned(), arguments)
+    }
+
+    pub(super) fn call_as(
+        &self,
+        label: &str,
+        tool: String,
+        arguments: Json,
+    ) -> impl Future<Output = Result<Success, Failure>> + Send + use<> {
+        let answer = self
+            .origin
+            .as_ref()
+            .map(|origin| origin.make(self, (label, tool, arguments)));
+        async move {
+            let answered = match answer {
+                Some(answer) => answer.await.ok(),
+                None => None,
+            };
+            answered.unwrap_or_else(|| Outcome::not_started().result)
+        }
+    }
+
+    /// The tools that [`call`](Self::call) reaches.
+    pub fn tools(&self) -> Vec<ToolSpec> {
+        let registry = self
+            .origin
+            .as_ref()
+            .map(|origin| origin.pipeline.registry());
+        registry.map(Registry::specs).unwrap_or_default()
+    }
+
+    /// What a program may use.
+    #[cfg(feature = "code-mode")]
+    pub(super) fn limits(&self) -> super::code_mode::Limits {
+        let pipeline = self.origin.as_ref().map(|origin| origin.pipeline.limits());
+        pipeline.unwrap_or_default()
+    }
+
+    /// Gives up the calls that were made and have not begun.
+    pub fn give_up_calls(&self) {
+        if let Some(origin) = &self.origin {
+            origin.give_up();
+        }
+    }
+
     pub(super) fn take_contexts(&self) -> Vec<Context> {
-        std::mem::take(&mut *self.contexts.lock().unwrap_or_else(PoisonError::into_inner))
+        let contexts = self.left.contexts.lock();
+        std::mem::take(&mut *contexts.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn concludes(&self) -> bool {
+        self.left.concludes.load(Ordering::Acquire)
+    }
+}
+
+impl fmt::Debug for ToolContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolContext")
+            .field("workspace", &self.workspace)
+            .finish_non_exhaustive()
     }
 }
 
@@ -128,6 +226,8 @@ impl ToolContext {
 pub struct ToolError {
     /// What failed; policies and hooks see this text.
     pub message: String,
+    /// Its identity, one of [`code`](super::code); most failures of tools have none.
+    pub code: Option<&'static str>,
     /// What the model is shown, where it is not simply `Error: ` and the message.
     pub content: Option<Content>,
 }
@@ -137,8 +237,16 @@ impl ToolError {
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
+            code: None,
             content: None,
         }
+    }
+
+    /// The same failure with an identity.
+    #[must_use]
+    pub fn with_code(mut self, code: &'static str) -> Self {
+        self.code = Some(code);
+        self
     }
 
     /// A failure whose message the model is shown as it is.
@@ -146,6 +254,7 @@ impl ToolError {
         let message = message.into();
         Self {
             content: Some(Content::text(message.clone())),
+            code: None,
             message,
         }
     }

@@ -4,12 +4,14 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use seamline_harness::content::Content;
+use seamline_harness::json::Json;
 use seamline_harness::model::scripted::{Play, ScriptBlock};
 use seamline_harness::session::Event;
 use seamline_harness::session::event::TurnEndReason;
-use seamline_harness::tools::{PreDecision, ProposeDecision};
+use seamline_harness::tools::{PreDecision, ProposeDecision, Tool, ToolContext, ToolError};
 use seamline_seams::{Reply, When};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::Barrier;
 
 use crate::bench::{Bench, context, halt, probe, soon, speaker, stopped};
@@ -377,4 +379,107 @@ async fn extensions_in_the_middle() {
     agent
         .log_extension("hook/x", None, json!({}).into())
         .unwrap();
+}
+
+/// A tool that calls another one, and may end the turn.
+struct Composite;
+
+impl Tool for Composite {
+    type Args = Value;
+    type Value = Value;
+
+    fn name(&self) -> &str {
+        "Composite"
+    }
+    fn description(&self) -> &str {
+        "Calls the probe twice."
+    }
+    fn schema(&self) -> Value {
+        json!({"type": "object"})
+    }
+    async fn run(&self, args: Value, context: ToolContext) -> Result<Value, ToolError> {
+        let probe = |say: &str| context.call("Probe", Json::from_value(json!({ "say": say })));
+        let (one, two) = (probe("one"), probe("two"));
+        let two = two
+            .await
+            .map_err(|failure| ToolError::new(failure.message))?;
+        let one = one
+            .await
+            .map_err(|failure| ToolError::new(failure.message))?;
+        if args["concludes"] == true {
+            context.conclude_turn();
+        }
+        match args["fails"] == true {
+            true => Err(ToolError::new("it failed after all")),
+            false => Ok(json!([one.value.value(), two.value.value()])),
+        }
+    }
+    fn render(&self, _: &Value, value: &Value) -> Content {
+        Content::text(value.to_string())
+    }
+}
+
+fn composite(args: Value) -> Bench {
+    let call = ScriptBlock::call("Composite", args).with_id("outer");
+    let bench = Bench::new([Play::blocks([call]), Play::text("done")]);
+    bench.registry.add(Composite).unwrap();
+    bench
+}
+
+/// A tool's calls are made in the order it makes them, whatever it waits for first.
+#[tokio::test]
+async fn a_tool_calls_another_tool() {
+    let bench = composite(json!({}));
+    let outcome = soon(bench.run("go")).await;
+    assert_eq!(outcome.end, TurnEndReason::Completed);
+    assert_eq!(
+        bench.seen.all(),
+        ["start one", "end one", "start two", "end two"]
+    );
+    assert_eq!(bench.asked(1)[2], r#"result ["one","two"]"#);
+    let log: Vec<String> = bench
+        .log()
+        .into_iter()
+        .filter(|l| l.starts_with("tool/"))
+        .collect();
+    assert_eq!(
+        log,
+        [
+            "tool/call {}",
+            r#"tool/call {"say":"one"}"#,
+            "tool/result one",
+            r#"tool/call {"say":"two"}"#,
+            "tool/result two",
+            r#"tool/result ["one","two"]"#,
+        ]
+    );
+}
+
+/// A success may conclude the turn: no further request, unless somebody has steered; a failure
+/// concludes nothing.
+#[tokio::test]
+async fn a_tool_concludes_the_turn() {
+    let bench = composite(json!({"concludes": true}));
+    let outcome = soon(bench.run("go")).await;
+    assert_eq!(
+        (outcome.end, outcome.requests),
+        (TurnEndReason::Completed, 1)
+    );
+
+    let bench = composite(json!({"concludes": true, "fails": true}));
+    assert_eq!(soon(bench.run("go")).await.requests, 2);
+
+    let bench = composite(json!({"concludes": true}));
+    let agent = bench.agent();
+    let handle = agent.handle();
+    let _registered = bench
+        .tool_seams
+        .result
+        .on(&bench.scope, "steer", move |result| {
+            if result.call.name() == "Composite" {
+                handle.steer("wait");
+            }
+        });
+    assert_eq!(soon(agent.send("go")).await.requests, 2);
+    assert_eq!(bench.asked(1).last().unwrap(), "user wait");
 }

@@ -10,6 +10,8 @@
 mod bench;
 mod calls;
 mod cancel;
+#[cfg(feature = "code-mode")]
+mod code;
 mod defer;
 mod laws;
 mod lifecycle;

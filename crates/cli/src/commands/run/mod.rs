@@ -21,7 +21,7 @@ use seamline_harness::permission::Mode;
 use seamline_harness::plugins::ShellSyntax;
 use seamline_harness::session::Session;
 use seamline_harness::session::event::TurnEndReason;
-use seamline_harness::tools::{ToolSeams, builtin};
+use seamline_harness::tools::{CodeMode, ToolSeams, builtin};
 use seamline_seams::{Fault, FaultLog, Scope};
 
 use self::debug::DebugFolder;
@@ -60,6 +60,9 @@ pub(crate) struct RunArgs {
     /// How much is allowed without asking: default, acceptEdits, plan, dontAsk, bypassPermissions.
     #[arg(long, value_name = "MODE", default_value_t = Mode::Default)]
     permission_mode: Mode,
+    /// Whether the model may write programs that call tools: `beside` the tools, or `only` so.
+    #[arg(long, value_enum, value_name = "MODE", default_value_t = Programs::Off)]
+    code_mode: Programs,
     /// Run the project's hooks this once, trusted or not.
     #[arg(long)]
     trust_project_hooks: bool,
@@ -90,6 +93,27 @@ pub(crate) enum Which {
     Codex,
     /// None.
     None,
+}
+
+/// A value of `--code-mode`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Programs {
+    /// The model calls tools one by one.
+    Off,
+    /// It may also run a program that calls them.
+    Beside,
+    /// It runs programs, and reaches the tools in no other way.
+    Only,
+}
+
+impl From<Programs> for CodeMode {
+    fn from(programs: Programs) -> Self {
+        match programs {
+            Programs::Off => Self::Off,
+            Programs::Beside => Self::Beside,
+            Programs::Only => Self::Only,
+        }
+    }
 }
 
 pub(crate) fn run(args: &RunArgs, places: Places) -> Result<u8, CliError> {
@@ -189,6 +213,7 @@ fn agent(
         .model_name(&chosen.name)
         .tools(builtin::registry().map_err(internal)?)
         .mode(args.permission_mode)
+        .code_mode(args.code_mode.into())
         .cwd(project)
         .seams(AgentSeams::new(faults))
         .tool_seams(ToolSeams::new(faults));

@@ -5,6 +5,7 @@ mod ends;
 mod guards;
 mod json;
 mod profile;
+mod programs;
 mod terminal;
 
 use std::fs;

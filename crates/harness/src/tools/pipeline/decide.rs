@@ -58,6 +58,9 @@ impl Deciding<'_> {
         if self.proposal.signal().is_cancelled() {
             return Verdict::Over(Outcome::not_started(), Ending::NotStarted);
         }
+        if let Some(outcome) = self.pipeline.0.code.refuses(&self.proposal) {
+            return Verdict::Over(outcome, Ending::NotStarted);
+        }
         if let Some(verdict) = self.propose().await {
             return verdict;
         }
@@ -70,7 +73,7 @@ impl Deciding<'_> {
 
     /// `tools.propose`; a verdict ends the call here.
     async fn propose(&mut self) -> Option<Verdict> {
-        let seam = &self.pipeline.seams.propose;
+        let seam = &self.pipeline.0.seams.propose;
         let answer = seam
             .dispatch(self.proposal.clone(), |_| async { ProposeDecision::Keep })
             .await;
@@ -91,7 +94,7 @@ impl Deciding<'_> {
                 pre_approved: false,
             }
         };
-        let seam = &self.pipeline.seams.pre;
+        let seam = &self.pipeline.0.seams.pre;
         seam.dispatch(self.proposal.clone(), default).await
     }
 
@@ -110,7 +113,12 @@ impl Deciding<'_> {
     }
 
     async fn mode_decides(&mut self, pre_approved: bool) -> Verdict {
-        match self.pipeline.permission.judge(&self.proposal, pre_approved) {
+        match self
+            .pipeline
+            .0
+            .permission
+            .judge(&self.proposal, pre_approved)
+        {
             permission::Verdict::Allow => Verdict::Go,
             permission::Verdict::Ask => self.ask(None, None).await,
             permission::Verdict::Deny(reason) => {
@@ -126,7 +134,7 @@ impl Deciding<'_> {
 
     /// A policy that asks is asked for in every mode but `dontAsk`, where nobody is to be asked.
     async fn policy_asks(&mut self, reason: Option<String>, by: seams::Source) -> Verdict {
-        if self.pipeline.permission.mode() == Mode::DontAsk {
+        if self.pipeline.0.permission.mode() == Mode::DontAsk {
             self.refused_by_mode();
             let reason = reason.unwrap_or_else(|| {
                 format!(
@@ -149,7 +157,7 @@ impl Deciding<'_> {
             reason: reason.clone(),
             by: by.clone(),
         };
-        let seam = &self.pipeline.seams.approval;
+        let seam = &self.pipeline.0.seams.approval;
         match seam.ask(question, self.proposal.signal().clone()).await {
             Asked::Answered { answer, by } => self.answered(answer, &by).await,
             Asked::Cancelled => Verdict::Over(Outcome::not_started(), Ending::NotStarted),
@@ -163,7 +171,7 @@ impl Deciding<'_> {
             ApprovalAnswer::AllowOnce { arguments, updates } => {
                 updates
                     .into_iter()
-                    .for_each(|update| self.pipeline.permission.apply(update));
+                    .for_each(|update| self.pipeline.0.permission.apply(update));
                 match arguments.filter(|amended| amended != self.proposal.arguments()) {
                     None => Verdict::Go,
                     Some(amended) => self.amended(&amended, source).await,
@@ -213,7 +221,7 @@ impl Deciding<'_> {
     }
 
     fn refused_by_mode(&mut self) {
-        let (name, mode) = (self.name(), self.pipeline.permission.mode());
+        let (name, mode) = (self.name(), self.pipeline.0.permission.mode());
         self.tell(format!(
             "{name} was not run: the permission mode is {mode}. Choose another one to allow it."
         ));
@@ -223,7 +231,10 @@ impl Deciding<'_> {
         let name = self.name().to_owned();
         let asked = match &by {
             Some(by) => format!("{} asks for it", by.plugin),
-            None => format!("the permission mode is {}", self.pipeline.permission.mode()),
+            None => format!(
+                "the permission mode is {}",
+                self.pipeline.0.permission.mode()
+            ),
         };
         let remedy = match by {
             Some(_) => "Run interactively to be asked.",

@@ -13,22 +13,33 @@ use super::{Committed, Executed, Pipeline, Verdict};
 use crate::json::Json;
 use crate::tools::call::Call;
 use crate::tools::code;
+use crate::tools::nested::{Ledger, NoLedger, Origin};
 use crate::tools::outcome::{Ending, Outcome, Success};
 use crate::tools::seams::{DenyCause, ToolDenied};
 use crate::tools::tool::ToolContext;
-use crate::tools::workspace::Workspace;
 
 /// What the body left behind, to tell its own success from one a wrapper made up.
-#[derive(Default)]
 struct Trace {
     invoked: AtomicBool,
     success: Mutex<Option<Success>>,
+    /// Where it makes calls of its own from.
+    origin: Arc<Origin>,
 }
 
 impl Pipeline {
     /// Asks the guards and does the work. A call that was denied, is invalid or came too late
-    /// only gets its result.
+    /// only gets its result. Calls that the tool makes in its turn belong to no agent.
     pub async fn execute(&self, committed: Committed) -> Executed {
+        let facts = Arc::new(committed.call().facts().clone());
+        self.execute_for(committed, Arc::new(NoLedger(facts))).await
+    }
+
+    /// The same for an agent, whose ledger keeps the calls that the tool makes in its turn.
+    pub(crate) async fn execute_for(
+        &self,
+        committed: Committed,
+        ledger: Arc<dyn Ledger>,
+    ) -> Executed {
         let Committed {
             call,
             signal,
@@ -46,9 +57,9 @@ impl Pipeline {
         };
         match verdict {
             Verdict::Go if executed.signal.is_cancelled() => {}
-            Verdict::Go => match self.seams.guards.check(&executed.call) {
+            Verdict::Go => match self.0.seams.guards.check(&executed.call) {
                 Some(denied) => executed.deny(denied.denial.reason, DenyCause::Guard),
-                None => self.dispatch(&mut executed).await,
+                None => self.dispatch(&mut executed, ledger).await,
             },
             Verdict::Denied { reason, cause, .. } => executed.deny(reason, cause),
             Verdict::Over(outcome, ending) => {
@@ -61,15 +72,19 @@ impl Pipeline {
         executed
     }
 
-    async fn dispatch(&self, executed: &mut Executed) {
-        let trace = Arc::new(Trace::default());
-        let (workspace, inner) = (self.workspace.clone(), Arc::clone(&trace));
+    async fn dispatch(&self, executed: &mut Executed, ledger: Arc<dyn Ledger>) {
+        let trace = Arc::new(Trace {
+            invoked: AtomicBool::new(false),
+            success: Mutex::default(),
+            origin: Arc::new(Origin::new(self.clone(), ledger, &executed.call)),
+        });
+        let inner = Arc::clone(&trace);
         let core = move |call: Call, signal| {
-            let (workspace, trace) = (workspace.clone(), Arc::clone(&inner));
-            async move { body(&call, signal, workspace, &trace).await }
+            let trace = Arc::clone(&inner);
+            async move { body(&call, signal, &trace).await }
         };
         let started = Instant::now();
-        let seam = &self.seams.dispatch;
+        let seam = &self.0.seams.dispatch;
         let outcome = seam
             .dispatch(executed.call.clone(), executed.signal.clone(), core)
             .await;
@@ -77,6 +92,7 @@ impl Pipeline {
         executed.outcome = reviewed(&executed.call, outcome, &trace);
         executed.ending = Ending::Ran;
         executed.spoil(trace.invoked.load(Ordering::Acquire));
+        executed.ride(trace.origin.take_riders());
     }
 }
 
@@ -108,7 +124,7 @@ impl Executed {
 }
 
 /// The innermost part of the dispatch: the tool's own work, normalized.
-async fn body(call: &Call, signal: Signal, workspace: Workspace, trace: &Trace) -> Outcome {
+async fn body(call: &Call, signal: Signal, trace: &Trace) -> Outcome {
     let Some(known) = call.tool() else {
         return Outcome::not_started();
     };
@@ -116,7 +132,9 @@ async fn body(call: &Call, signal: Signal, workspace: Workspace, trace: &Trace) 
         return Outcome::not_started();
     }
     trace.invoked.store(true, Ordering::Release);
-    let context = ToolContext::new(workspace, signal);
+    let _closing = trace.origin.begin();
+    let workspace = trace.origin.pipeline.workspace().clone();
+    let context = ToolContext::nested(workspace, signal, Arc::clone(&trace.origin));
     let work = async {
         known
             .tool
@@ -124,13 +142,15 @@ async fn body(call: &Call, signal: Signal, workspace: Workspace, trace: &Trace) 
             .await
     };
     let mut outcome = match AssertUnwindSafe(work).catch_unwind().await {
-        Ok(Ok(value)) => shown(call, value),
+        Ok(Ok(value)) => shown(call, value).concluding(context.concludes()),
         Ok(Err(error)) => error.into(),
         Err(panic) => {
             let text = panic_text(panic.as_ref());
             Outcome::failed(format!("tool {:?} panicked: {text}", call.name()), None)
         }
     };
+    // What the body began is awaited, whether it waited for it or not.
+    trace.origin.settled().await;
     outcome.contexts = context.take_contexts();
     if let Ok(success) = &outcome.result {
         *trace.success.lock().unwrap_or_else(PoisonError::into_inner) = Some(success.clone());
@@ -147,7 +167,7 @@ pub(super) fn shown(call: &Call, value: Json) -> Outcome {
     let rendered = std::panic::catch_unwind(AssertUnwindSafe(render))
         .unwrap_or_else(|panic| Err(panic_text(panic.as_ref())));
     match rendered {
-        Ok(content) => Success { value, content }.into(),
+        Ok(content) => Success::new(value, content).into(),
         Err(error) => invalid_output(call, &format!("output.render failed: {error}")),
     }
 }
@@ -180,7 +200,7 @@ fn reviewed(call: &Call, outcome: Outcome, trace: &Trace) -> Outcome {
         .take();
     let mut outcome = match own {
         Some(own) if own == success => success.into(),
-        _ => replaced(call, success.value),
+        _ => replaced(call, success.value).concluding(success.concludes),
     };
     outcome.contexts = contexts;
     outcome

@@ -22,9 +22,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use seamline_seams::{Context, Halt, Notice, Riders, Signal, TokenMint};
+use seamline_seams::{Context, Halt, Notice, Riders, Signal, Token, TokenMint};
 
 use super::call::{Call, Draft, Proposal};
+use super::code_mode::CodeMode;
+#[cfg(feature = "code-mode")]
+use super::code_mode::Limits;
+use super::nested::NoLedger;
 use super::outcome::Outcome;
 use super::registry::Registry;
 use super::seams::{DenyCause, ToolDenied, ToolResult, ToolSeams};
@@ -32,6 +36,7 @@ use super::workspace::Workspace;
 use crate::content::Source;
 use crate::facts::Facts;
 use crate::json::Json;
+use crate::model::ToolSpec;
 use crate::permission::Permission;
 use crate::session::event::{self, DeniedNote, Step};
 
@@ -46,14 +51,43 @@ pub struct Written {
     pub arguments: Json,
 }
 
-/// Runs tool calls through their seams.
-pub struct Pipeline {
+/// Runs tool calls through their seams. Clones are the same pipeline.
+#[derive(Clone)]
+pub struct Pipeline(Arc<Parts>);
+
+struct Parts {
     seams: ToolSeams,
     registry: Registry,
     permission: Permission,
     workspace: Workspace,
     mint: TokenMint,
     deadline: Duration,
+    code: CodeMode,
+    #[cfg(feature = "code-mode")]
+    limits: Limits,
+}
+
+/// How a pipeline is set up, beside what it is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// How long those who are told of a denial may take. Default: [`Pipeline::DEADLINE`].
+    pub deadline: Duration,
+    /// Whether programs may call tools.
+    pub code: CodeMode,
+    /// What programs may use.
+    #[cfg(feature = "code-mode")]
+    pub limits: Limits,
+}
+
+impl Default for Setting {
+    fn default() -> Self {
+        Self {
+            deadline: Pipeline::DEADLINE,
+            code: CodeMode::Off,
+            #[cfg(feature = "code-mode")]
+            limits: Limits::default(),
+        }
+    }
 }
 
 /// What was decided about a call, before the log holds it.
@@ -132,60 +166,100 @@ impl Pipeline {
         permission: Permission,
         workspace: Workspace,
     ) -> Self {
-        Self {
+        Self::with(seams, registry, permission, workspace, Setting::default())
+    }
+
+    /// The same, set up in another way than by default.
+    pub fn with(
+        seams: ToolSeams,
+        registry: Registry,
+        permission: Permission,
+        workspace: Workspace,
+        setting: Setting,
+    ) -> Self {
+        Self(Arc::new(Parts {
             seams,
             registry,
             permission,
             workspace,
             mint: TokenMint::new(),
-            deadline: Self::DEADLINE,
-        }
-    }
-
-    /// Sets how long those who are told of a denial may take.
-    #[must_use]
-    pub fn with_deadline(mut self, deadline: Duration) -> Self {
-        self.deadline = deadline;
-        self
+            deadline: setting.deadline,
+            code: setting.code,
+            #[cfg(feature = "code-mode")]
+            limits: setting.limits,
+        }))
     }
 
     /// How long those who are told of something may take.
     pub fn deadline(&self) -> Duration {
-        self.deadline
+        self.0.deadline
     }
 
     /// The seams.
     pub fn seams(&self) -> &ToolSeams {
-        &self.seams
+        &self.0.seams
     }
 
     /// The tools.
     pub fn registry(&self) -> &Registry {
-        &self.registry
+        &self.0.registry
     }
 
     /// The permissions.
     pub fn permission(&self) -> &Permission {
-        &self.permission
+        &self.0.permission
     }
 
     /// Where the tools work.
     pub fn workspace(&self) -> &Workspace {
-        &self.workspace
+        &self.0.workspace
+    }
+
+    /// What programs may use.
+    #[cfg(feature = "code-mode")]
+    pub(crate) fn limits(&self) -> Limits {
+        self.0.limits
+    }
+
+    /// The tools as the model is told about them: what it may call directly.
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        self.0.code.specs(&self.0.registry)
     }
 
     /// Validates a call and gives it its token. The definition of the tool is taken now; a later
     /// change of the registry does not reach the call.
     pub fn propose(&self, written: Written, facts: Arc<Facts>, signal: Signal) -> Proposal {
+        self.draft(written, facts, signal, None)
+    }
+
+    /// The same for a call that another call's body makes.
+    pub(crate) fn propose_nested(
+        &self,
+        written: Written,
+        facts: Arc<Facts>,
+        signal: Signal,
+        parent: Token,
+    ) -> Proposal {
+        self.draft(written, facts, signal, Some(parent))
+    }
+
+    fn draft(
+        &self,
+        written: Written,
+        facts: Arc<Facts>,
+        signal: Signal,
+        parent: Option<Token>,
+    ) -> Proposal {
         let Written {
             call_id,
             name,
             arguments,
         } = written;
-        let tool = self.registry.get(&name);
-        let token = self.mint.mint();
+        let tool = self.0.code.find(&self.0.registry, &name, parent.is_some());
+        let token = self.0.mint.mint();
         Proposal::new(Draft {
             token,
+            parent,
             call_id,
             name,
             written: arguments,
@@ -197,12 +271,14 @@ impl Pipeline {
 
     /// All stations for a call that belongs to no agent: the seams see it, no log does.
     pub async fn run(&self, written: Written, facts: Arc<Facts>, signal: Signal) -> Settled {
-        let decided = self.decide(self.propose(written, facts, signal)).await;
+        let proposal = self.propose(written, Arc::clone(&facts), signal);
+        let decided = self.decide(proposal).await;
         let committed = match decided.is_deferred() {
             true => self.give_up(decided),
             false => self.seal(decided),
         };
-        let executed = self.execute(committed).await;
+        let ledger = Arc::new(NoLedger(facts));
+        let executed = self.execute_for(committed, ledger).await;
         self.settle(executed).await
     }
 
@@ -243,6 +319,7 @@ impl Pipeline {
             turn: at.turn,
             step: at.step,
             call_id: proposal.call_id().to_owned(),
+            parent: None,
             name: proposal.name().to_owned(),
             arguments: proposal.arguments().clone(),
             original: None,
@@ -340,6 +417,7 @@ impl Decided {
             turn: at.turn,
             step: at.step,
             call_id: self.proposal.call_id().to_owned(),
+            parent: None,
             name: self.proposal.name().to_owned(),
             arguments: self.proposal.arguments().clone(),
             original: rewritten.then(|| self.proposal.written().clone()),
@@ -377,7 +455,7 @@ impl Committed {
 impl fmt::Debug for Pipeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pipeline")
-            .field("registry", &self.registry)
+            .field("registry", &self.0.registry)
             .finish_non_exhaustive()
     }
 }

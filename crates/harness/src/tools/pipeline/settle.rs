@@ -2,11 +2,12 @@
 
 use std::panic::AssertUnwindSafe;
 
-use seamline_seams::Reply;
+use seamline_seams::{Context, Reply, Riders, Source};
 
 use super::execute::{panic_text, replaced};
 use super::{Executed, Pipeline, Settled};
 use crate::content::{Content, Part};
+use crate::json::Json;
 use crate::tools::outcome::{Ending, Failure, Outcome};
 use crate::tools::seams::{PostDecision, PostEvent, ToolResult};
 
@@ -22,8 +23,8 @@ impl Pipeline {
         finalize(&mut executed);
         let mut told = Vec::new();
         if let Some(denial) = &executed.denial {
-            let deadline = self.deadline;
-            let collected = self.seams.denied.collect(denial.clone(), deadline).await;
+            let deadline = self.0.deadline;
+            let collected = self.0.seams.denied.collect(denial.clone(), deadline).await;
             told.extend(
                 collected
                     .ready
@@ -49,7 +50,7 @@ impl Pipeline {
             ending,
             elapsed,
         };
-        self.seams.result.notify(&result);
+        self.0.seams.result.notify(&result);
         Settled {
             result,
             denial,
@@ -68,6 +69,7 @@ impl Pipeline {
             signal: executed.signal.clone(),
         };
         match self
+            .0
             .seams
             .post
             .dispatch(event, |_| async { PostDecision::Accept })
@@ -89,10 +91,10 @@ impl Executed {
         let mut contexts = std::mem::take(&mut self.outcome.contexts);
         match decision {
             PostDecision::Accept => {}
-            PostDecision::ReplaceContent(content) => self.outcome.set_content(content),
+            PostDecision::ReplaceContent(content) => self.show(content),
             PostDecision::ReplaceValue(value) => {
                 self.outcome = match &self.outcome.result {
-                    Ok(_) => replaced(&self.call, value),
+                    Ok(before) => replaced(&self.call, value).concluding(before.concludes),
                     Err(_) => Outcome::failed(
                         "tools.post cannot replace the value of a failed result",
                         None,
@@ -103,10 +105,14 @@ impl Executed {
                 feedback,
                 keep_output: true,
             } => {
+                let text = feedback_or_default(feedback);
+                // A program does not see the content: the model is told behind its result.
+                if self.call.parent().is_some() {
+                    let (source, text) = (Source::new("tools.post"), text.clone());
+                    contexts.push(Context { source, text });
+                }
                 let mut parts = self.outcome.content().parts().to_vec();
-                parts.push(Part::Text {
-                    text: feedback_or_default(feedback),
-                });
+                parts.push(Part::Text { text });
                 self.outcome.set_content(parts.into());
             }
             PostDecision::Block {
@@ -119,6 +125,23 @@ impl Executed {
         }
         contexts.extend(riders.contexts);
         self.outcome.contexts = contexts;
+        self.ride(Riders {
+            contexts: Vec::new(),
+            ..riders
+        });
+    }
+
+    /// Shows something else. What a program is given is the value, so that of a nested call is hidden
+    /// with it: whoever replaces what is shown may want to keep the rest from the model.
+    fn show(&mut self, content: Content) {
+        if let (Some(_), Ok(success)) = (self.call.parent(), &mut self.outcome.result) {
+            success.value = Json::from_value(content.to_text().into());
+        }
+        self.outcome.set_content(content);
+    }
+
+    /// Takes in what came beside a decision or from nested calls.
+    pub(super) fn ride(&mut self, riders: Riders) {
         self.riders.notices.extend(riders.notices);
         let before = std::mem::take(&mut self.riders.halt);
         let halts = before.into_iter().chain(riders.halt);

@@ -6,7 +6,7 @@ use super::*;
 #[tokio::test]
 async fn stations_in_order() {
     let bench = Bench::allowing();
-    let seams = &bench.pipeline.seams;
+    let seams = &bench.pipeline.seams();
     let log = |what: &'static str| {
         let seen = Arc::clone(&bench.seen);
         move || note(&seen, what.to_owned())
@@ -169,7 +169,7 @@ async fn an_amended_call() {
         bench.answer(allow_once(Some(value)));
         bench
             .pipeline
-            .seams
+            .seams()
             .pre
             .on(&bench.scope, "pre", |proposal, _| async move {
                 let forbidden = proposal.arguments().value()["text"] == "forbidden";
@@ -220,7 +220,7 @@ async fn an_approval_for_the_session() {
         let count = Arc::clone(&asked);
         bench
             .pipeline
-            .seams
+            .seams()
             .approval
             .on(&bench.scope, "person", move |_, _| {
                 count.fetch_add(1, Ordering::SeqCst);
@@ -244,9 +244,13 @@ async fn guards_have_the_last_word() {
     let bench = Bench::allowing();
     bench.pre(PreDecision::Allow { pre_approved: true });
     bench.post(PostDecision::Accept);
-    bench.pipeline.seams.guards.add(&bench.scope, "g", |call| {
-        (call.arguments().value()["text"] == "hi").then(|| Denial::new("never"))
-    });
+    bench
+        .pipeline
+        .seams()
+        .guards
+        .add(&bench.scope, "g", |call| {
+            (call.arguments().value()["text"] == "hi").then(|| Denial::new("never"))
+        });
     let settled = bench.echo("hi").await;
     assert_eq!(shown(&settled), "Error: never");
     assert_eq!(settled.denial.unwrap().cause, DenyCause::Guard);
@@ -260,7 +264,7 @@ async fn guards_have_the_last_word() {
 #[tokio::test]
 async fn rewrites_run_in_order() {
     let bench = Bench::allowing();
-    let propose = &bench.pipeline.seams.propose;
+    let propose = &bench.pipeline.seams().propose;
     propose.on(&bench.scope, "outer", |proposal, next| async move {
         let arguments = Json::from(json!({"text": "outer"}));
         let reply = next.run_with(proposal.with_arguments(&arguments)).await?;
@@ -282,7 +286,7 @@ async fn rewrites_run_in_order() {
     let seen = Arc::clone(&bench.seen);
     bench
         .pipeline
-        .seams
+        .seams()
         .pre
         .on(&bench.scope, "pre", move |proposal, next| {
             note(&seen, format!("pre {}", proposal.arguments()));
@@ -346,7 +350,7 @@ async fn invalid_calls() {
         let seen = Arc::clone(&bench.seen);
         bench
             .pipeline
-            .seams
+            .seams()
             .pre
             .on(&bench.scope, "pre", move |proposal, next| {
                 let unknown = *proposal.validity() == Validity::UnknownTool;

@@ -110,7 +110,7 @@ impl Bench {
         let seen = Arc::clone(&bench.seen);
         bench
             .pipeline
-            .seams
+            .seams()
             .result
             .on(&bench.scope, "witness", move |result| {
                 note(&seen, format!("result {:?}", result.ending));
@@ -153,16 +153,19 @@ impl Bench {
     }
 
     fn pre(&self, decision: PreDecision) {
-        self.pipeline.seams.pre.on(&self.scope, "pre", move |_, _| {
-            let decision = decision.clone();
-            async { Ok(Reply::new(decision)) }
-        });
+        self.pipeline
+            .seams()
+            .pre
+            .on(&self.scope, "pre", move |_, _| {
+                let decision = decision.clone();
+                async { Ok(Reply::new(decision)) }
+            });
     }
 
     fn rewrite(&self, arguments: Value) {
         let decision = ProposeDecision::rewrite(arguments.into(), speaker());
         self.pipeline
-            .seams
+            .seams()
             .propose
             .on(&self.scope, "rewriter", move |_, _| {
                 let decision = decision.clone();
@@ -172,7 +175,7 @@ impl Bench {
 
     fn answer(&self, answer: ApprovalAnswer) {
         self.pipeline
-            .seams
+            .seams()
             .approval
             .on(&self.scope, "person", move |_, _| {
                 let answer = answer.clone();
@@ -183,7 +186,7 @@ impl Bench {
     fn post(&self, decision: PostDecision) {
         let seen = Arc::clone(&self.seen);
         self.pipeline
-            .seams
+            .seams()
             .post
             .on(&self.scope, "post", move |event, _| {
                 note(

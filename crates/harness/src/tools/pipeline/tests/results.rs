@@ -137,13 +137,14 @@ async fn wrappers() {
         let bench = Bench::allowing();
         bench
             .pipeline
-            .seams
+            .seams()
             .dispatch
             .on(&bench.scope, "cache", move |_, _, _| {
                 let content = Content::text("authored");
                 let success = Success {
                     value: value.clone().into(),
                     content,
+                    concludes: false,
                 };
                 async { Ok(success.into()) }
             });
@@ -166,7 +167,7 @@ async fn wrappers() {
     bench.post(PostDecision::Accept);
     bench
         .pipeline
-        .seams
+        .seams()
         .dispatch
         .on(&bench.scope, "broken", |_, _, _| async {
             Err("no disk".into())
@@ -190,7 +191,7 @@ async fn listeners_that_fail() {
     }
     for seam in ["propose", "pre", "post"] {
         let bench = Bench::allowing();
-        let seams = &bench.pipeline.seams;
+        let seams = &bench.pipeline.seams();
         match seam {
             "propose" => drop(seams.propose.on(&bench.scope, "bad", |_, _| fail())),
             "pre" => drop(seams.pre.on(&bench.scope, "bad", |_, _| fail())),
@@ -211,7 +212,7 @@ async fn listeners_that_fail() {
 #[tokio::test]
 async fn contexts_in_order() {
     let bench = Bench::allowing();
-    let seams = &bench.pipeline.seams;
+    let seams = &bench.pipeline.seams();
     seams.propose.on(&bench.scope, "p", |_, next| async {
         Ok(next.run().await?.with_context(context("propose")))
     });
@@ -274,7 +275,7 @@ async fn cancelled_while_it_is_decided() {
         let signal = bench.signal.clone();
         bench
             .pipeline
-            .seams
+            .seams()
             .pre
             .on(&bench.scope, "pre", move |_, _| {
                 signal.cancel();
@@ -293,7 +294,7 @@ async fn cancelled_while_it_runs() {
     let signal = bench.signal.clone();
     bench
         .pipeline
-        .seams
+        .seams()
         .dispatch
         .on(&bench.scope, "d", move |_, own, inner| {
             let signal = signal.clone();
@@ -316,7 +317,7 @@ async fn cancelled_while_post_decides() {
         let signal = bench.signal.clone();
         bench
             .pipeline
-            .seams
+            .seams()
             .post
             .on(&bench.scope, "post", move |_, next| {
                 signal.cancel();
@@ -333,7 +334,7 @@ async fn halts() {
         let bench = Bench::allowing();
         bench
             .pipeline
-            .seams
+            .seams()
             .propose
             .on(&bench.scope, "p", move |_, next| async move {
                 let halt = Halt {
