@@ -12,28 +12,6 @@ pub enum Held {
     By(Vec<String>),
     /// It does not hold here, and why.
     Not(String),
-    /// Something else is so, which these tests hold, and why.
-    Otherwise(Vec<String>, String),
-}
-
-impl Held {
-    /// The tests that are named.
-    #[must_use]
-    pub fn tests(&self) -> &[String] {
-        match self {
-            Self::By(tests) | Self::Otherwise(tests, _) => tests,
-            Self::Not(_) => &[],
-        }
-    }
-
-    /// Why it does not hold as it stands.
-    #[must_use]
-    pub fn why(&self) -> Option<&str> {
-        match self {
-            Self::By(_) => None,
-            Self::Not(why) | Self::Otherwise(_, why) => Some(why),
-        }
-    }
 }
 
 /// What is said of all rows.
@@ -63,7 +41,7 @@ impl Mapping {
     /// Adds what one file says.
     ///
     /// # Errors
-    /// When the text is no TOML, a row has neither tests nor a sentence, or was said before.
+    /// When the text is no TOML, a row has neither or both, or a row was said before.
     pub fn add(&mut self, text: &str) -> Result<(), String> {
         let document: DocumentMut = text
             .parse()
@@ -106,8 +84,7 @@ fn held(item: &Item) -> Result<Held, String> {
     match (tests, why) {
         (Some(tests), None) => Ok(Held::By(tests?)),
         (None, Some(why)) => Ok(Held::Not(why?.to_owned())),
-        (Some(tests), Some(why)) => Ok(Held::Otherwise(tests?, why?.to_owned())),
-        (None, None) => Err("say `tests`, `why` or both".to_owned()),
+        _ => Err("say either `tests` or `why`".to_owned()),
     }
 }
 
@@ -132,16 +109,12 @@ mod tests {
             Some(&Held::By(vec!["a.rs::b".to_owned()]))
         );
         assert!(matches!(mapping.of("A02"), Some(Held::Not(_))));
-        let both = "[A04]\ntests = [\"a.rs::b\"]\nwhy = \"Something better is so here.\"\n";
-        mapping.add(both).unwrap();
-        let both = mapping.of("A04").unwrap();
-        assert_eq!((both.tests().len(), both.why().is_some()), (1, true));
         for bad in [
             "[A01]\nwhy = \"Said before, and said again here.\"\n",
             "[A03]\n",
             "[A03]\ntests = []\n",
             "[A03]\ntests = [1]\n",
-            "[A03]\ntests = [\"a\"]\nwhy = 1\n",
+            "[A03]\ntests = [\"a\"]\nwhy = \"b\"\n",
             "nonsense",
         ] {
             assert!(mapping.clone().add(bad).is_err(), "{bad}");

@@ -1,8 +1,8 @@
 //! The contract: which test holds each row, or why none does.
 //!
 //! `fixtures/contract/rows.md` lists the rows. Beside it stands one TOML file per part, which says of
-//! each row `tests = ["path/from/the/root.rs::name", …]`, or `why = "…"`, a sentence that is
-//! understood without the row's neighbours, or both where tests hold what is so instead. [`check`] holds the two against each other and against
+//! each row either `tests = ["path/from/the/root.rs::name", …]` or `why = "…"`, a sentence that is
+//! understood without the row's neighbours. [`check`] holds the two against each other and against
 //! the sources: a test that is not there, a row that nobody knows and a row that nobody holds are
 //! findings. The sentences are shown in `docs/why.md`.
 
@@ -26,9 +26,9 @@ pub use source::Tests;
 pub struct Count {
     /// Rows of the part.
     pub rows: usize,
-    /// Rows that hold as they stand, with a test.
+    /// Rows with a test.
     pub tested: usize,
-    /// Rows with a sentence, because they do not.
+    /// Rows with a sentence.
     pub explained: usize,
 }
 
@@ -82,18 +82,23 @@ pub fn check(root: &Path, rows: &[Row], mapping: &Mapping) -> Report {
     for row in rows {
         let count = report.parts.entry(row.part().to_owned()).or_default();
         count.rows += 1;
-        let Some(held) = mapping.of(&row.id) else {
-            report.unmapped.push((row.id.clone(), row.text.clone()));
-            continue;
-        };
-        match held.why() {
-            None => count.tested += 1,
-            Some(_) => count.explained += 1,
+        match mapping.of(&row.id) {
+            Some(Held::By(names)) => {
+                count.tested += 1;
+                let missing = names.iter().filter_map(|name| tests.problem(name));
+                let missing: Vec<_> = missing
+                    .map(|problem| format!("{}: {problem}", row.id))
+                    .collect();
+                report.wrong.extend(missing);
+            }
+            Some(Held::Not(why)) => {
+                count.explained += 1;
+                report
+                    .wrong
+                    .extend(mapping::problem(why).map(|problem| format!("{}: {problem}", row.id)));
+            }
+            None => report.unmapped.push((row.id.clone(), row.text.clone())),
         }
-        let tests = held.tests().iter().filter_map(|name| tests.problem(name));
-        let problems = tests.chain(held.why().and_then(mapping::problem));
-        let problems = problems.map(|problem| format!("{}: {problem}", row.id));
-        report.wrong.extend(problems);
     }
     let known = |id: &&String| rows.iter().any(|row| row.id == **id);
     let strangers = mapping.ids().filter(|id| !known(id));

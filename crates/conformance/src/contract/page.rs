@@ -19,7 +19,7 @@ pub fn page(text: &str, rows: &[Row], mapping: &Mapping) -> Result<String, Strin
     let (_, after) = rest.split_once(END).ok_or("the second mark is missing")?;
     let mut list = String::from("\n");
     for row in rows {
-        if let Some(why) = mapping.of(&row.id).and_then(Held::why) {
+        if let Some(Held::Not(why)) = mapping.of(&row.id) {
             // A String takes everything that is written to it.
             let _ = writeln!(list, "* **{}** ({}) {why}", row.id, row.text);
         }
