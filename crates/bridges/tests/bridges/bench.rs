@@ -231,7 +231,8 @@ impl Bench {
     }
 }
 
-fn engine(
+/// The engine of one dialect over hooks, which are written where the dialect looks for them.
+pub(crate) fn engine(
     (dialect, profile): (DialectId, Profile),
     hooks: &Value,
     home: &Path,

@@ -10,6 +10,7 @@
     reason = "in a test a broken expectation is a panic"
 )]
 
+mod alone;
 mod approval;
 mod bench;
 mod ending;
