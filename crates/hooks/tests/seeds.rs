@@ -566,6 +566,10 @@ fn an_invalid_matcher_rejects_the_file_and_names_pattern_and_event() {
     ] {
         let loaded = loaded(dialect, text);
         assert_eq!(loaded.handlers.len(), 0, "{dialect}");
+        assert!(
+            loaded.configures_hooks(),
+            "{dialect}: they are lost, not absent"
+        );
         let said: Vec<_> = loaded
             .broken()
             .map(|found| found.message.as_str())

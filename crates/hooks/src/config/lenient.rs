@@ -42,7 +42,14 @@ pub(crate) fn read(dialect: &'static Dialect, report: &mut Report<'_>) -> Option
             reader.event(row, entry, &mut part);
         }
     }
-    (!reader.rejected).then_some(part)
+    if reader.rejected && dialect.id == DialectId::Codex {
+        return None;
+    }
+    if reader.rejected {
+        // Only the hooks: permission rules of the file hold whatever becomes of them.
+        part.handlers.clear();
+    }
+    Some(part)
 }
 
 struct Reader<'r, 'a> {

@@ -221,7 +221,10 @@ impl Loaded {
     /// held one and is broken.
     #[must_use]
     pub fn configures_hooks(&self) -> bool {
-        !self.handlers.is_empty() || self.files.iter().any(|f| f.state == FileState::Broken)
+        let mut broken = self.broken();
+        !self.handlers.is_empty()
+            || self.files.iter().any(|f| f.state == FileState::Broken)
+            || broken.any(|found| found.code == "invalid-matcher")
     }
 
     /// The findings about what the real client would drop or refuse.

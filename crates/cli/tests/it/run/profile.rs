@@ -94,4 +94,13 @@ fn permission_rules_hold_in_the_profile_too() {
     world.write_home(".claude/settings.json", &settings.to_string());
     let said = play(&world, ONE_COMMAND, &[&MODE[..], &SEEDS].concat());
     assert_eq!((said.code, did(&world)), (0, false), "{said:#?}");
+
+    let mut broken = settings;
+    broken["PreToolUse"][0]["matcher"] = json!("[");
+    world.write_home(".claude/settings.json", &broken.to_string());
+    let options = [&MODE[..], &SEEDS].concat();
+    assert_eq!(play(&world, ONE_COMMAND, &options).code, 65);
+    let ignoring = [&options[..], &["--ignore-broken-hooks"]].concat();
+    let said = play(&world, ONE_COMMAND, &ignoring);
+    assert_eq!((said.code, did(&world)), (0, false), "{said:#?}");
 }
