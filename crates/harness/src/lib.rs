@@ -53,6 +53,8 @@
 //! are reached through [`Model`](model::Model) and [`JsonTool`](tools::JsonTool).
 
 pub mod agent;
+#[cfg(feature = "agent-hooks")]
+pub mod agent_hooks;
 pub mod content;
 mod facts;
 pub mod json;

@@ -3,7 +3,8 @@
 //!
 //! The test program starts itself as the process to be killed. That one works through a list of
 //! tasks, each a tool call that leaves a line in a witness file, and is killed from outside when its
-//! log has grown to a size that was drawn beforehand. The next process takes the session up.
+//! log has grown to a size that was drawn beforehand. The next process takes the session up. Where
+//! programs are there (feature `code-mode`), every second batch of calls is made by one.
 
 #![cfg(unix)]
 #![expect(
@@ -12,7 +13,7 @@
     reason = "in a test a broken expectation is a panic"
 )]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
@@ -83,22 +84,34 @@ impl Tool for Work {
     }
 }
 
+/// Three calls, or a program that makes them.
+fn calls(at: usize, tasks: &[u32]) -> Vec<Chunk> {
+    let first = tasks.first().copied().unwrap_or_default();
+    if cfg!(feature = "code-mode") && first / 3 % 2 == 1 {
+        let code = format!(
+            "for (const task of {tasks:?}) try {{ await tools.Work({{task}}) }} catch (denied) {{}}"
+        );
+        return vec![Chunk::ToolCall {
+            id: format!("call_{at}_{first}"),
+            name: "run_code".to_owned(),
+            arguments: json!({ "code": code }).to_string(),
+        }];
+    }
+    let call = |task: &u32| Chunk::ToolCall {
+        id: format!("call_{at}_{task}"),
+        name: "Work".to_owned(),
+        arguments: json!({ "task": task }).to_string(),
+    };
+    tasks.iter().map(call).collect()
+}
+
 /// Calls the next tasks that were not begun as far as the request tells, three at a time.
 fn next_tasks(request: &Request) -> Vec<Chunk> {
     let begun = begun(request);
-    let open: Vec<u32> = (0..TASKS)
-        .filter(|task| !begun.contains_key(task))
-        .collect();
-    let mut chunks: Vec<Chunk> = open
-        .iter()
-        .take(3)
-        .map(|task| Chunk::ToolCall {
-            id: format!("call_{}_{task}", request.messages.len()),
-            name: "Work".to_owned(),
-            arguments: json!({ "task": task }).to_string(),
-        })
-        .collect();
-    let done = chunks.is_empty();
+    let open: Vec<u32> = (0..TASKS).filter(|task| !begun.contains(task)).collect();
+    let next: Vec<u32> = open.into_iter().take(3).collect();
+    let done = next.is_empty();
+    let mut chunks = calls(request.messages.len(), &next);
     chunks.insert(
         0,
         Chunk::Text(if done { "All done." } else { "Next." }.to_owned()),
@@ -110,21 +123,20 @@ fn next_tasks(request: &Request) -> Vec<Chunk> {
     chunks
 }
 
-/// Every task that a request shows as done, denied or perhaps done, with its result.
-fn begun(request: &Request) -> BTreeMap<u32, String> {
+/// Every task that a request shows as done, denied or perhaps done.
+fn begun(request: &Request) -> BTreeSet<u32> {
     let mut calls = BTreeMap::new();
-    let mut begun = BTreeMap::new();
+    let mut begun = BTreeSet::new();
     for message in &request.messages {
         match &**message {
-            Message::Assistant { blocks } => calls.extend(blocks.iter().filter_map(task_of)),
+            Message::Assistant { blocks } => calls.extend(blocks.iter().filter_map(tasks_of)),
             Message::ToolResult {
                 call_id, content, ..
             } => {
-                let text = content.to_text();
-                if let Some(task) = calls.get(call_id)
-                    && !text.contains("was not started")
+                if let Some(tasks) = calls.get(call_id)
+                    && !content.to_text().contains("was not started")
                 {
-                    begun.insert(*task, text);
+                    begun.extend(tasks);
                 }
             }
             _ => {}
@@ -133,20 +145,30 @@ fn begun(request: &Request) -> BTreeMap<u32, String> {
     begun
 }
 
-fn task_of(block: &Block) -> Option<(String, u32)> {
+fn tasks_of(block: &Block) -> Option<(String, Vec<u32>)> {
     let Block::ToolCall { id, arguments, .. } = block else {
         return None;
     };
-    Some((id.clone(), arguments.to::<Task>().ok()?.task))
+    let tasks = match arguments.value()["code"].as_str() {
+        None => vec![arguments.to::<Task>().ok()?.task],
+        Some(code) => {
+            let (_, list) = code.split_once('[')?;
+            let (list, _) = list.split_once(']')?;
+            serde_json::from_str(&format!("[{list}]")).ok()?
+        }
+    };
+    Some((id.clone(), tasks))
 }
 
 /// Denies one task of seven, and adds a context to one of five.
 fn listen(agent: &Agent, scope: &Scope) {
     let pre = &agent.tool_seams().pre;
     let _registered = pre.on(scope, "policy", |proposal, next| async move {
-        let task = proposal.arguments().to::<Task>()?.task;
         let by = Source::new("policy");
         let reply = next.run().await?;
+        let Ok(Task { task }) = proposal.arguments().to::<Task>() else {
+            return Ok(reply);
+        };
         let reply = match task % 5 {
             0 => reply.with_context(Context {
                 source: by.clone(),
@@ -169,7 +191,7 @@ fn place(folder: &Path) -> Place {
 fn log(folder: &Path) -> Option<PathBuf> {
     let place = place(folder);
     let id = place.sessions().unwrap().into_iter().next()?;
-    Some(place.log(id)).filter(|log| log.exists())
+    Some(place.log(id))
 }
 
 /// The process that is killed. Without its variable it is no test of anything.
@@ -196,10 +218,10 @@ async fn work(folder: &Path) -> bool {
     registry.add(Work(folder.join("witness"))).unwrap();
     let model = FnModel(|request: Request, _| stream::iter(next_tasks(&request)).map(Ok).boxed());
     let builder = Agent::builder(model, session);
-    let agent = builder
-        .tools(registry)
-        .mode(Mode::BypassPermissions)
-        .build();
+    let builder = builder.tools(registry).mode(Mode::BypassPermissions);
+    #[cfg(feature = "code-mode")]
+    let builder = builder.code_mode(seamline_harness::tools::CodeMode::Beside);
+    let agent = builder.build();
     let scope = Scope::root("test");
     listen(&agent, &scope);
     let outcome = agent.send("go on").await;
@@ -259,13 +281,11 @@ fn traces(folder: &Path) -> BTreeMap<u32, usize> {
 /// The log loads, what it says agrees with what was done, and it says the same when read again.
 /// Says whether there was a turn to be repaired.
 fn inspect(folder: &Path) -> bool {
-    let Some(log) = log(folder) else { return false };
-    if fs::read(&log).unwrap().iter().all(|byte| *byte != b'\n') {
-        // Not even the header was written: there is nothing to go on with, and nothing was done.
+    let Some(log) = log(folder) else {
+        // There is no session yet, so nothing was done.
         assert!(traces(folder).is_empty());
-        fs::remove_dir_all(log.parent().unwrap()).unwrap();
         return false;
-    }
+    };
     let loaded = Session::load(&log).unwrap_or_else(|error| panic!("{error}"));
     let (entries, history) = (loaded.session.entries(), loaded.session.history());
     let repaired = loaded.repaired_turn.is_some();
@@ -279,7 +299,7 @@ fn inspect(folder: &Path) -> bool {
     let mut calls = BTreeMap::new();
     for entry in &entries {
         match &entry.event {
-            Event::ToolCall(call) => {
+            Event::ToolCall(call) if call.name == "Work" => {
                 calls.insert(
                     call.call_id.clone(),
                     call.arguments.to::<Task>().unwrap().task,

@@ -17,9 +17,7 @@ pub(crate) enum Command {
     /// Look at hooks, try them out, and agree to them.
     #[command(subcommand)]
     Hooks(hooks::HooksCommand),
-    /// Look at what earlier runs left.
-    #[command(subcommand)]
-    Sessions(sessions::SessionsCommand),
+    Sessions(sessions::SessionsArgs),
 }
 
 /// Runs a command; the value is the exit code.
@@ -28,6 +26,6 @@ pub(crate) fn run(cli: Cli) -> Result<u8, CliError> {
     match cli.command {
         Command::Run(args) => run::run(&args, places),
         Command::Hooks(command) => hooks::run(command, places),
-        Command::Sessions(command) => sessions::run(command, &places),
+        Command::Sessions(args) => sessions::run(args, &places),
     }
 }

@@ -109,8 +109,12 @@ fn what_names_no_session() {
     );
     run(&world, &["first"]);
     let id = id(&world);
+    let meant = format!("did you mean {id}?");
+    let slip = format!("{}x", &id[..id.len() - 1]);
     for (options, words) in [
         (vec!["--resume", "nope", "go"], &id[..]),
+        (vec!["--resume", &slip, "go"], &meant),
+        (vec!["--fork", "lates", "go"], "did you mean latest?"),
         (vec!["--fork", "nope@1", "go"], &id[..]),
         (vec!["--fork", "latest@x", "go"], "no number of a turn"),
         (vec!["--fork", "latest@7", "go"], "its last ended turn is 1"),
@@ -206,12 +210,33 @@ fn a_session_in_use_is_not_opened_twice() {
     let said = run(&world, &["--continue", "go"]);
     assert_eq!(said.code, 74, "{said:#?}");
     assert!(
-        said.stderr.contains("in use by another process"),
+        said.stderr
+            .contains(&format!("in use by process {}", std::process::id())),
         "{said:#?}"
     );
     assert_eq!(sessions(&world, &["show"]).code, 0, "looking needs no lock");
     drop(held);
     assert_eq!(run(&world, &["--continue", "go"]).code, 0);
+}
+
+/// What goes on is the session that was used last, not the one that was begun last.
+#[test]
+fn the_session_that_was_used_last() {
+    let world = world();
+    run(&world, &["first"]);
+    let older = id(&world);
+    run(&world, &["other"]);
+    assert_ne!(id(&world), older);
+    run(&world, &["--resume", &older, "second"]);
+    let said = run(&world, &["--continue", "third"]);
+    assert!(said.stdout.contains("Three."), "{said:#?}");
+    let said = sessions(&world, &[]);
+    assert!(
+        said.code == 0 && said.stdout.starts_with(&older),
+        "{said:#?}"
+    );
+    let json = sessions(&world, &["--json"]).json();
+    assert_eq!(json["sessions"][0]["session"], json!(older));
 }
 
 /// A call that a hook put off is taken up without a prompt.

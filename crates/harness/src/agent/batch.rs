@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
 
 use futures_util::StreamExt;
@@ -57,14 +58,13 @@ impl Turn<'_> {
             contexts: Vec::new(),
             unsafe_log: None,
         };
-        match calls.all(open).await {
-            Ok(()) => calls.finish().await,
-            Err(broken) => {
-                // What was started is awaited, never abandoned; nobody can record it any more.
-                while calls.pool.next().await.is_some() {}
-                Err(broken)
-            }
+        let all = AssertUnwindSafe(calls.all(open)).catch_unwind().await;
+        if let Ok(Ok(())) = all {
+            return calls.finish().await;
         }
+        // What was started is awaited, never abandoned; nobody can record it any more.
+        while calls.pool.next().await.is_some() {}
+        all.unwrap_or_else(|panic| resume_unwind(panic))
     }
 
     /// The call a former turn put off goes past everybody again.
@@ -163,16 +163,15 @@ impl Calls<'_, '_> {
             arguments,
         };
         let proposal = self.pipeline.propose(written, facts, signal);
-        if self.is_over() {
+        if self.is_over() || !proposal.is_concurrency_safe() {
             self.drain().await?;
+        }
+        if self.is_over() {
             return self.never_started(&proposal);
         }
         self.turn.notify(&AgentEvent::ToolProposed {
             proposal: proposal.clone(),
         });
-        if !proposal.is_concurrency_safe() {
-            self.drain().await?;
-        }
         let pipeline = self.pipeline;
         let decided = self.meanwhile(pipeline.decide(proposal)).await;
         let Some(decided) = self.put_off(decided)? else {
@@ -244,9 +243,11 @@ impl Calls<'_, '_> {
         if !overlaps {
             self.drain().await?;
         }
-        while self.pool.len() >= self.turn.shared.settings.parallel.get() {
-            self.settle_next().await?;
-        }
+        self.make_room().await?;
+        let committed = match self.is_over() {
+            true => committed.withdraw(),
+            false => committed,
+        };
         if committed.will_run() {
             let call = committed.call().clone();
             self.turn.notify(&AgentEvent::ToolStarted(call));
@@ -263,6 +264,20 @@ impl Calls<'_, '_> {
         self.pool.push(work.boxed());
         if !overlaps {
             self.drain().await?;
+        }
+        Ok(())
+    }
+
+    /// Waits until there is room in the pool. Whoever finishes makes it; results are settled as soon
+    /// as those before them are.
+    async fn make_room(&mut self) -> Result<(), Broken> {
+        while self.pool.len() >= self.turn.shared.settings.parallel.get() {
+            if let Some((place, executed)) = self.pool.next().await {
+                self.done.insert(place, executed);
+            }
+            while self.done.contains_key(&self.settled) {
+                self.settle_next().await?;
+            }
         }
         Ok(())
     }

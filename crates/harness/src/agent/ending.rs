@@ -4,6 +4,7 @@ use super::event::AgentEvent;
 use super::seams::{ContinuationDecision, ContinuationEvent, Steer, TurnStopEvent};
 use super::turn::{Broken, Flow, Turn};
 use crate::content::{Content, Source};
+use crate::model::StopReason;
 use crate::session::SessionError;
 use crate::session::event::{SteeringMessage, TurnEndReason};
 
@@ -11,7 +12,7 @@ impl Turn<'_> {
     /// Between two steps: may the turn go on, and what joins?
     pub(super) async fn join(&mut self) -> Result<Flow, Broken> {
         if let Some(denied) = self.shared.seams.turn_stop.check(&self.turn_stop_event()) {
-            self.shared.inbox.drop_steering();
+            self.shared.inbox.refuse_steering();
             let by = Source::Plugin {
                 plugin: denied.by.to_string(),
                 key: None,
@@ -32,10 +33,14 @@ impl Turn<'_> {
         }
     }
 
-    /// The model is done. Does the turn end?
-    pub(super) async fn natural_end(&mut self) -> Result<Flow, Broken> {
+    /// The model is done. Does the turn end? Where it ran out of tokens no policy is asked, but
+    /// who steered is heard.
+    pub(super) async fn natural_end(&mut self, stop: Option<StopReason>) -> Result<Flow, Broken> {
         if self.shared.inbox.is_steered() {
             return Ok(Flow::On);
+        }
+        if stop == Some(StopReason::MaxTokens) {
+            return Ok(Flow::Over(self.done()));
         }
         let event = ContinuationEvent {
             facts: self.facts(),
@@ -66,8 +71,16 @@ impl Turn<'_> {
             (Flow::Over(end), _) => Flow::Over(end),
             (Flow::On, Some(_)) => Flow::On,
             (Flow::On, None) if self.shared.inbox.is_steered() => Flow::On,
-            (Flow::On, None) => Flow::Over(TurnEndReason::Completed),
+            (Flow::On, None) => Flow::Over(self.done()),
         })
+    }
+
+    /// How a turn ends that nobody stops: that it was cut short once is not forgotten.
+    pub(super) fn done(&self) -> TurnEndReason {
+        match self.cut_short {
+            true => TurnEndReason::MaxTokens,
+            false => TurnEndReason::Completed,
+        }
     }
 
     fn keep_going(&self, reason: &Steer) -> Result<(), SessionError> {

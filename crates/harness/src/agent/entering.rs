@@ -14,13 +14,14 @@ impl Turn<'_> {
     /// The beginning: text that waited, then the prompt, if it may enter.
     pub(super) async fn enter(&mut self, content: Content, source: Source) -> Result<Flow, Broken> {
         self.abandon_deferred()?;
-        self.add_waiting().await?;
+        self.add_injected()?;
         self.add_first_messages()?;
+        let steered = self.shared.inbox.joining();
         let reply = self
             .ask_prompt(content.clone(), source.clone(), false)
             .await?;
         if self.signal.is_cancelled() {
-            return Ok(Flow::Over(TurnEndReason::Aborted));
+            return Ok(Flow::Over(self.aborted()));
         }
         let (decision, riders) = reply.riders();
         let turn = self.number;
@@ -50,8 +51,17 @@ impl Turn<'_> {
         Ok(match (self.stopped(), rejected) {
             (Some(end), _) => Flow::Over(end),
             (None, Some(reason)) => Flow::Over(TurnEndReason::Rejected { reason }),
-            (None, None) => Flow::On,
+            (None, None) => {
+                self.add_first(steered).await?;
+                self.checked()
+            }
         })
+    }
+
+    /// Text for the model that waited.
+    fn add_injected(&self) -> Result<(), SessionError> {
+        let mut injected = self.shared.inbox.injected().into_iter();
+        injected.try_for_each(|context| self.add_context(context))
     }
 
     async fn ask_prompt(
@@ -118,10 +128,23 @@ impl Turn<'_> {
 
     /// What waited for a boundary: text for the model, and steering, which policy may refuse.
     pub(super) async fn add_waiting(&mut self) -> Result<(), Broken> {
-        for item in self.shared.inbox.join() {
-            match item {
-                Joining::Inject(context) => self.add_context(context)?,
-                Joining::Steer { content, source } => self.add_steering(content, source).await?,
+        let waiting = self.shared.inbox.joining();
+        self.add_first(waiting).await
+    }
+
+    /// The first of what waits. What comes while policy judges waits for the next boundary; what
+    /// is left when the turn is over stays where it is.
+    async fn add_first(&mut self, count: usize) -> Result<(), Broken> {
+        for _ in 0..count {
+            if self.signal.is_cancelled() || self.halt.is_some() {
+                break;
+            }
+            match self.shared.inbox.join() {
+                Some(Joining::Inject(context)) => self.add_context(context)?,
+                Some(Joining::Steer { content, source }) => {
+                    self.add_steering(content, source).await?;
+                }
+                None => break,
             }
         }
         Ok(())
@@ -131,6 +154,9 @@ impl Turn<'_> {
         let reply = self
             .ask_prompt(content.clone(), source.clone(), true)
             .await?;
+        if self.signal.is_cancelled() {
+            return Ok(());
+        }
         let (decision, riders) = reply.riders();
         match decision {
             PromptDecision::Enter { content: rewritten } => {

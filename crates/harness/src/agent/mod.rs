@@ -6,7 +6,7 @@
 //!
 //! 1. `turn/start`. Text that waited for the model is added. `agent.prompt` decides whether the
 //!    prompt enters; a blocked one ends its turn without a request, and leaves the next one
-//!    alone.
+//!    alone. Steering that came after the prompt follows it.
 //! 2. A step: the request is derived from the log and nothing else; the model's message goes into
 //!    the log; its calls run through the [pipeline](crate::tools::pipeline). Policies see the
 //!    calls in model order. Calls that are safe to overlap do, up to a cap; any other call is a
@@ -17,8 +17,9 @@
 //!    going. Otherwise `turn/end`.
 //!
 //! A [`Halt`](seamline_seams::Halt) beside any decision ends the turn after what was decided is
-//! committed. Cancelling drains what runs, gives every call a result, and closes the turn. Each
-//! turn has a signal of its own; events that can take long carry it.
+//! committed. Cancelling drains what runs, gives every call a result, and closes the turn, which
+//! says who cancelled it. Each turn has a signal of its own; events that can take long carry it.
+//! A listener that fails costs the turn it fails in; what waits behind it is not lost.
 //!
 //! [`AgentSeams`] and [`ToolSeams`] are all the places where someone may
 //! interfere.
@@ -40,7 +41,7 @@ mod turn;
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::Poll;
 
 use seamline_seams::{Context, Notice, Signal};
@@ -49,7 +50,7 @@ use tokio::task::JoinHandle;
 
 pub use builder::AgentBuilder;
 pub use event::AgentEvent;
-use inbox::{Queued, Work};
+use inbox::{Next, Rest, Work};
 pub use outcome::TurnOutcome;
 pub use seams::{
     AgentSeams, Batch, BatchDecision, BatchEvent, Change, Changed, Continuation,
@@ -65,7 +66,7 @@ use crate::facts::Facts;
 use crate::json::Json;
 use crate::model::Model;
 use crate::permission::Permission;
-use crate::session::event::Extension;
+use crate::session::event::{AbortCause, Extension};
 use crate::session::{Session, SessionError};
 use crate::tools::{Registry, ToolSeams, Workspace};
 
@@ -80,16 +81,34 @@ pub struct Agent {
 pub struct AgentHandle(Arc<Shared>);
 
 /// A turn that was queued: a future of its outcome. Dropping it does not take the turn back.
-#[derive(Debug)]
 #[must_use = "dropping this leaves the turn queued; say so with `drop`"]
-pub struct Sent(oneshot::Receiver<TurnOutcome>);
+pub struct Sent {
+    answer: oneshot::Receiver<TurnOutcome>,
+    id: u64,
+    shared: Weak<Shared>,
+}
+
+impl Sent {
+    /// Takes the turn back if it has not begun, and says whether that was so. The outcome is then
+    /// that of a dropped prompt.
+    pub fn take_back(&self) -> bool {
+        let shared = self.shared.upgrade();
+        shared.is_some_and(|shared| shared.inbox.take_back(self.id))
+    }
+}
 
 impl Future for Sent {
     type Output = TurnOutcome;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> Poll<TurnOutcome> {
-        let answer = Pin::new(&mut self.0).poll(cx);
-        answer.map(|answer| answer.unwrap_or_else(|_| TurnOutcome::dropped()))
+        let answer = Pin::new(&mut self.answer).poll(cx);
+        answer.map(|answer| answer.unwrap_or_else(|_| TurnOutcome::dropped(AbortCause::Closed)))
+    }
+}
+
+impl std::fmt::Debug for Sent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sent").field("id", &self.id).finish()
     }
 }
 
@@ -100,6 +119,8 @@ pub enum Pending {
     Drop,
     /// They run.
     Keep,
+    /// They wait on, until something else is sent; then they run before it.
+    Park,
 }
 
 impl Agent {
@@ -182,15 +203,36 @@ impl AgentHandle {
 
     fn queue(&self, work: Work) -> Sent {
         let (reply, answer) = oneshot::channel();
-        self.0.inbox.queue(Queued {
-            work,
-            reply: Some(reply),
-        });
-        Sent(answer)
+        Sent {
+            answer,
+            id: self.0.inbox.queue(Next::Turn(work, Some(reply))),
+            shared: Arc::downgrade(&self.0),
+        }
+    }
+
+    /// Does something between two turns, after what was sent before: while `job` runs no turn
+    /// does, and what is sent meanwhile waits. [`cancel`](Self::cancel) cancels its signal. `None`
+    /// when it was dropped before it began.
+    ///
+    /// A listener of the agent's own seams must not await it, as with [`send`](Self::send).
+    pub async fn between_turns<T, F>(&self, job: impl FnOnce(Signal) -> F) -> Option<T>
+    where
+        F: Future<Output = T>,
+    {
+        let (granted, begun) = oneshot::channel();
+        self.0.inbox.queue(Next::Rest(granted));
+        let rest = begun.await.ok()?;
+        Some(job(rest.signal.clone()).await)
+    }
+
+    /// Waits until no turn is under way and none is about to begin.
+    pub async fn idle(&self) {
+        self.0.inbox.idle().await;
     }
 
     /// Adds input of the user to the turn under way, at the next boundary between steps. With no
-    /// turn under way it is a prompt like any other.
+    /// turn under way it is a prompt like any other. Input that comes too late for the turn gets a
+    /// turn of its own, unless the turn was told to stop by `agent.turn_stop`; then it is dropped.
     pub fn steer(&self, content: impl Into<Content>) {
         self.0.inbox.steer(content.into(), Source::User);
     }
@@ -201,13 +243,21 @@ impl AgentHandle {
         self.0.inbox.inject(context);
     }
 
-    /// Cancels the turn under way, or the wait for the start contributors before the first one.
-    /// Without either, only what waits is affected.
+    /// Cancels the turn under way for the user, or the wait for the start contributors before the
+    /// first one. Without either, only what waits is affected.
     pub fn cancel(&self, pending: Pending) {
-        if pending == Pending::Drop {
-            self.0.inbox.clear();
+        self.cancel_by(AbortCause::User, pending);
+    }
+
+    /// Cancels on somebody's behalf. The first cause is the one that counts, and `turn/end` keeps
+    /// it.
+    pub fn cancel_by(&self, cause: AbortCause, pending: Pending) {
+        match pending {
+            Pending::Drop => self.0.inbox.clear(cause),
+            Pending::Keep => {}
+            Pending::Park => self.0.inbox.park(),
         }
-        self.0.inbox.cancel();
+        self.0.inbox.cancel(cause);
         let starting = self.0.state().starting.clone();
         starting.iter().for_each(Signal::cancel);
     }
@@ -285,8 +335,25 @@ impl std::fmt::Debug for Agent {
 
 /// Works through the inbox until it closes.
 async fn drive(shared: Arc<Shared>) {
-    while let Some((Queued { work, reply }, signal)) = shared.inbox.next(&shared.turns).await {
-        let outcome = turn::run(&shared, work, signal).await;
-        Queued::answer(reply, outcome);
+    while let Some((next, signal)) = shared.inbox.next(&shared.turns).await {
+        match next {
+            Next::Turn(work, reply) => {
+                let outcome = turn::run(&shared, work, signal).await;
+                Next::answer(reply, outcome);
+            }
+            Next::Rest(granted) => {
+                let (held, over) = oneshot::channel();
+                if granted
+                    .send(Rest {
+                        signal,
+                        _held: held,
+                    })
+                    .is_ok()
+                {
+                    // It is never sent anything: it ends when the rest is dropped.
+                    let _ = over.await;
+                }
+            }
+        }
     }
 }

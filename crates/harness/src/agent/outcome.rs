@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use crate::model::Usage;
-use crate::session::event::TurnEndReason;
+use crate::session::event::{AbortCause, TurnEndReason};
 
 /// How a turn ended, and with what.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,10 +22,10 @@ pub struct TurnOutcome {
 }
 
 impl TurnOutcome {
-    pub(super) fn dropped() -> Self {
+    pub(super) fn dropped(cause: AbortCause) -> Self {
         Self {
             turn: None,
-            end: TurnEndReason::Aborted,
+            end: TurnEndReason::Aborted { cause },
             text: None,
             usage: Usage::default(),
             requests: 0,

@@ -26,14 +26,14 @@ impl Turn<'_> {
             return self.interrupted(at, received);
         }
         self.record(at, &received)?;
+        self.cut_short |= received.stop == Some(StopReason::MaxTokens);
         self.display(&received).await?;
         let calls = received_calls(&received.blocks);
         if calls.is_empty() {
             self.shared.session.append(StepEnd(at))?;
-            return match (self.checked(), received.stop) {
-                (Flow::Over(end), _) => Ok(Flow::Over(end)),
-                (Flow::On, Some(StopReason::MaxTokens)) => Ok(Flow::Over(TurnEndReason::MaxTokens)),
-                (Flow::On, _) => self.natural_end().await,
+            return match self.checked() {
+                Flow::Over(end) => Ok(Flow::Over(end)),
+                Flow::On => self.natural_end(received.stop).await,
             };
         }
         self.consecutive = 0;
@@ -41,9 +41,7 @@ impl Turn<'_> {
         let concluded = std::mem::take(&mut self.concluded);
         match self.close_calls(at)? {
             // What people said meanwhile is heard all the same.
-            Flow::On if concluded && !self.shared.inbox.is_steered() => {
-                Ok(Flow::Over(TurnEndReason::Completed))
-            }
+            Flow::On if concluded && !self.shared.inbox.is_steered() => Ok(Flow::Over(self.done())),
             flow => Ok(flow),
         }
     }
@@ -96,6 +94,9 @@ impl Turn<'_> {
     /// halted before it was made.
     async fn request(&mut self, at: Step) -> Result<Option<Received>, Broken> {
         for attempt in 1.. {
+            if self.signal.is_cancelled() {
+                return Ok(None);
+            }
             let settings = self.settings().await?;
             if self.halt.is_some() || self.signal.is_cancelled() {
                 return Ok(None);
@@ -129,6 +130,9 @@ impl Turn<'_> {
         let reply = self.shared.seams.request.dispatch(event, default).await?;
         let (settings, riders) = reply.riders();
         self.ride(riders)?;
+        if settings.model.is_empty() {
+            return Err(Broken::NoModel);
+        }
         Ok(settings)
     }
 

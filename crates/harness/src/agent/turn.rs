@@ -16,7 +16,7 @@ use crate::content::Source;
 use crate::facts::{Facts, TurnFacts};
 use crate::model::{ModelError, Usage};
 use crate::session::SessionError;
-use crate::session::event::{ContextMessage, Trigger, TurnEndReason, TurnStart};
+use crate::session::event::{AbortCause, ContextMessage, Trigger, TurnEndReason, TurnStart};
 
 /// What ends a turn from within, against everybody's will.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +27,10 @@ pub(super) enum Broken {
     Policy(#[from] Fault),
     #[error("{0}")]
     Model(ModelError),
+    #[error(
+        "no model is chosen: name one when the agent is built, or in a listener of agent.request"
+    )]
+    NoModel,
 }
 
 /// Whether a turn goes on.
@@ -56,6 +60,8 @@ pub(super) struct Turn<'a> {
     pub(super) last_text: Option<String>,
     /// The same as the user was shown it.
     pub(super) shown_text: Option<String>,
+    /// Whether the model ran out of output tokens in one of the steps.
+    pub(super) cut_short: bool,
     /// Whether the turn was ever kept going, and how often since the last tool call.
     pub(super) forced: bool,
     pub(super) consecutive: u32,
@@ -69,7 +75,7 @@ pub(super) struct Turn<'a> {
 /// Runs one turn. Whatever happens, the turn is closed and there is an outcome.
 pub(super) async fn run(shared: &Arc<Shared>, work: Work, signal: Signal) -> TurnOutcome {
     let opened = match shared.start().await {
-        Ok(()) if signal.is_cancelled() => return TurnOutcome::dropped(),
+        Ok(()) if signal.is_cancelled() => return TurnOutcome::dropped(shared.inbox.cause()),
         Ok(()) => Turn::open(shared, &work, signal),
         Err(error) => Err(error),
     };
@@ -93,7 +99,7 @@ fn unopened(shared: &Shared, error: &SessionError) -> TurnOutcome {
     let message = error.to_string();
     let outcome = TurnOutcome {
         end: TurnEndReason::Error { message },
-        ..TurnOutcome::dropped()
+        ..TurnOutcome::dropped(AbortCause::Closed)
     };
     shared.notify(&AgentEvent::TurnEnded(outcome.clone()));
     outcome
@@ -137,6 +143,7 @@ impl<'a> Turn<'a> {
             requests: 0,
             last_text: None,
             shown_text: None,
+            cut_short: false,
             forced: false,
             consecutive: 0,
             halt: None,
@@ -191,9 +198,15 @@ impl<'a> Turn<'a> {
     pub(super) fn checked(&self) -> Flow {
         match self.stopped() {
             Some(end) => Flow::Over(end),
-            None if self.signal.is_cancelled() => Flow::Over(TurnEndReason::Aborted),
+            None if self.signal.is_cancelled() => Flow::Over(self.aborted()),
             None => Flow::On,
         }
+    }
+
+    /// How the turn ends, given that it was cancelled.
+    pub(super) fn aborted(&self) -> TurnEndReason {
+        let cause = self.shared.inbox.cause();
+        TurnEndReason::Aborted { cause }
     }
 
     /// How the turn ends, if somebody halted it.

@@ -18,8 +18,16 @@ pub enum SessionError {
         source: io::Error,
     },
     /// Another process writes this session.
-    #[error("the session log {path} is in use by another process; end that one first")]
+    #[error("the session log {path} is in use by {}; end that one first", holder(*pid))]
     Locked {
+        /// The file.
+        path: PathBuf,
+        /// That process's id, where it is known.
+        pid: Option<u32>,
+    },
+    /// There is a session of that id already. Nothing was changed.
+    #[error("the session log {path} is there already, or its folder is")]
+    Exists {
         /// The file.
         path: PathBuf,
     },
@@ -68,4 +76,11 @@ pub enum SessionError {
         /// The first failure.
         first: String,
     },
+}
+
+fn holder(pid: Option<u32>) -> String {
+    pid.map_or_else(
+        || "another process".to_owned(),
+        |pid| format!("process {pid}"),
+    )
 }

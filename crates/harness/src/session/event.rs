@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use uuid::Uuid;
 
@@ -108,7 +108,11 @@ pub enum TurnEndReason {
         by: Option<Source>,
     },
     /// Cancelled.
-    Aborted,
+    Aborted {
+        /// By whom; with several the first.
+        #[serde(default)]
+        cause: AbortCause,
+    },
     /// The model ran out of output tokens.
     MaxTokens,
     /// Something failed that is not a tool's failure: the model, a policy, the log.
@@ -118,6 +122,20 @@ pub enum TurnEndReason {
     },
     /// The process ended inside the turn; written when the log is next loaded.
     Interrupted,
+}
+
+/// Who cancelled a turn. A policy that ends a run halts it instead.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AbortCause {
+    /// The user.
+    #[default]
+    User,
+    /// The agent that this one works for.
+    Parent,
+    /// The agent was closed or dropped.
+    Closed,
 }
 
 /// `turn/end`.
@@ -210,6 +228,39 @@ pub struct DeniedNote {
     pub by: Source,
 }
 
+/// A question whether a call may run, and what came of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalNote {
+    /// Who wanted it asked; absent when the permission mode did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_by: Option<Source>,
+    /// Why, where they said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What came of it.
+    pub outcome: ApprovalOutcome,
+}
+
+/// What came of a question whether a call may run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ApprovalOutcome {
+    /// Yes, this once.
+    Allowed {
+        /// The answerer's registration name.
+        by: String,
+    },
+    /// No.
+    Denied {
+        /// The answerer's registration name.
+        by: String,
+    },
+    /// There was nobody to ask, or nobody answered.
+    Unanswered,
+    /// The turn was cancelled first.
+    Cancelled,
+}
+
 /// `tool/call`: what a call was decided to be. Everyone who reads the log reads these arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
@@ -233,6 +284,9 @@ pub struct ToolCall {
     /// Who rewrote them, first to last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rewritten_by: Vec<Source>,
+    /// Present when somebody was to be asked whether it may run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<ApprovalNote>,
     /// Present when the call was denied before it could run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub denied: Option<DeniedNote>,
@@ -327,6 +381,16 @@ pub struct Extension {
     pub data: Json,
 }
 
+/// An event in one of our namespaces that this version does not know, from a log of a later one
+/// that marked it `ignorable`. It is kept as it is, and nothing follows from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ignorable {
+    /// Its name.
+    pub kind: String,
+    /// Any JSON.
+    pub data: Json,
+}
+
 macro_rules! events {
     ($($kind:literal => $variant:ident($payload:ty),)*) => {
         /// Everything a log can hold.
@@ -336,6 +400,8 @@ macro_rules! events {
             $(#[doc = concat!("`", $kind, "`")] $variant($payload),)*
             /// Anybody else's event.
             Extension(Extension),
+            /// A later version's event.
+            Ignorable(Ignorable),
         }
 
         $(impl From<$payload> for Event {
@@ -348,6 +414,7 @@ macro_rules! events {
                 match self {
                     $(Self::$variant(_) => $kind,)*
                     Self::Extension(extension) => &extension.kind,
+                    Self::Ignorable(later) => &later.kind,
                 }
             }
 
@@ -356,13 +423,17 @@ macro_rules! events {
                 match self {
                     $(Self::$variant(payload) => to_raw_value(payload),)*
                     Self::Extension(extension) => Ok(extension.data.raw().to_owned()),
+                    Self::Ignorable(later) => Ok(later.data.raw().to_owned()),
                 }
             }
 
             /// Reads one of our own events; `None` when the name is not one.
-            pub(super) fn read(kind: &str, data: &str) -> Option<Result<Self, serde_json::Error>> {
+            pub(super) fn read<'de, D: Deserializer<'de>>(
+                kind: &str,
+                data: D,
+            ) -> Option<Result<Self, D::Error>> {
                 match kind {
-                    $($kind => Some(serde_json::from_str::<$payload>(data).map(Self::$variant)),)*
+                    $($kind => Some(<$payload>::deserialize(data).map(Self::$variant)),)*
                     _ => None,
                 }
             }
@@ -400,6 +471,12 @@ events! {
     "steering/message" => SteeringMessage(SteeringMessage),
     "request/header" => RequestHeader(RequestHeader),
     "notice" => Notice(NoticeShown),
+}
+
+impl From<Ignorable> for Event {
+    fn from(later: Ignorable) -> Self {
+        Self::Ignorable(later)
+    }
 }
 
 impl From<Extension> for Event {

@@ -105,11 +105,9 @@ impl Session {
             let _ = relations.advance(&entry.event);
             history.apply(&entry.event);
         }
-        // In one write: a fork is there with its whole past, or not at all.
-        let mut store = Store::File(LogFile::create(&place.log(id))?);
-        store.append(&lines)?;
         let state = State {
-            store,
+            // With its whole past, or not at all.
+            store: Store::File(LogFile::create(&place.log(id), &lines)?),
             entries: entries.to_vec(),
             relations,
             history,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::error::SessionError;
-use super::event::{Event, Extension, is_extension};
+use super::event::{Event, Extension, Ignorable, is_extension};
 use super::fork::Origin;
 use super::history::History;
 use super::id::SessionId;
@@ -35,6 +35,9 @@ pub(super) struct Line<'a> {
     pub(super) time: u64,
     #[serde(rename = "type", borrow)]
     pub(super) kind: Cow<'a, str>,
+    /// Whether a reader that does not know the event may go on without it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) ignorable: bool,
     /// Extensions only: the turn, or null.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) turn: Option<u32>,
@@ -187,11 +190,16 @@ impl Replayed {
 }
 
 fn read_event(line: &Line<'_>) -> Result<Event, String> {
-    match Event::read(&line.kind, line.data.get()) {
+    let mut data = serde_json::Deserializer::from_str(line.data.get());
+    match Event::read(&line.kind, &mut data) {
         Some(event) => event.map_err(|error| format!("{}: {error}", line.kind)),
         None if is_extension(&line.kind) => Ok(Event::Extension(Extension {
             kind: line.kind.clone().into_owned(),
             turn: line.turn,
+            data: Json::parse(line.data.get()).map_err(|error| error.to_string())?,
+        })),
+        None if line.ignorable => Ok(Event::Ignorable(Ignorable {
+            kind: line.kind.clone().into_owned(),
             data: Json::parse(line.data.get()).map_err(|error| error.to_string())?,
         })),
         None => Err(format!("there is no event {:?}", line.kind)),

@@ -252,10 +252,11 @@ impl Session {
 
     /// Waits until everything appended so far is on disk.
     pub async fn checkpoint(&self) -> Result<(), SessionError> {
-        let Some((file, path)) = self.state().store.file() else {
+        let Some(sync) = self.state().store.sync() else {
             return Ok(());
         };
-        let synced = tokio::task::spawn_blocking(move || file.sync_data()).await;
+        let path = sync.path.clone();
+        let synced = tokio::task::spawn_blocking(move || sync.run()).await;
         let synced = synced.unwrap_or_else(|lost| Err(std::io::Error::other(lost)));
         synced.map_err(|source| store::io_error("sync", &path, source))
     }
@@ -328,6 +329,7 @@ impl Entry {
             seq: self.seq,
             time: self.time,
             kind: Cow::Borrowed(self.event.kind()),
+            ignorable: matches!(self.event, Event::Ignorable(_)),
             turn,
             data: Cow::Owned(data),
         })

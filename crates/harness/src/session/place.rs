@@ -37,8 +37,8 @@ impl Place {
         self.folder().join(id.to_string()).join("log.jsonl")
     }
 
-    /// The project's sessions, newest first. Folders that are not named by a session id are
-    /// passed over; a project without sessions has none.
+    /// The project's sessions, newest first. Folders that are not named by a session id or have no
+    /// log are passed over; a project without sessions has none.
     pub fn sessions(&self) -> Result<Vec<SessionId>, SessionError> {
         let folder = self.folder();
         let entries = match std::fs::read_dir(&folder) {
@@ -54,6 +54,7 @@ impl Place {
                     .and_then(|name| name.parse::<SessionId>().ok()),
             );
         }
+        ids.retain(|id| self.log(*id).exists());
         ids.sort_unstable_by(|one, other| other.cmp(one));
         Ok(ids)
     }

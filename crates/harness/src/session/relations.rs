@@ -15,7 +15,7 @@
 use std::sync::Arc;
 
 use super::event::{
-    AssistantMessage, Event, Extension, ReceivedBlock, Step, ToolCall, ToolResult, TurnEnd,
+    AssistantMessage, Event, Extension, KINDS, ReceivedBlock, Step, ToolCall, ToolResult, TurnEnd,
     TurnEndReason, is_extension,
 };
 use crate::tools::code;
@@ -131,6 +131,7 @@ impl Relations {
                 require(self.open.is_none(), || "a turn is open".to_owned())
             }
             Event::SessionTitle(_) => Ok(()),
+            Event::Ignorable(later) => unknown(&later.kind),
         }
     }
 
@@ -335,6 +336,13 @@ impl Relations {
             None => Ok(()),
         }
     }
+}
+
+/// An event of ours that we know is never one to be passed over.
+fn unknown(kind: &str) -> Checked {
+    require(!KINDS.contains(&kind) && !is_extension(kind), || {
+        "only an unknown event in a namespace of ours can be passed over".to_owned()
+    })
 }
 
 /// The calls of a message, in order.

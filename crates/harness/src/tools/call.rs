@@ -6,6 +6,7 @@
 //! public constructor, so nothing after the seal can disagree with the log.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use seamline_seams::{Signal, Token};
@@ -136,15 +137,17 @@ impl Proposal {
         &self.0.signal
     }
 
-    /// What the call would do to the world.
+    /// What the call would do to the world. Of a tool that panics over this, nothing is known.
     pub fn effects(&self) -> Effects {
         let cwd = &self.0.facts.cwd;
-        let effects = |known: &Arc<Registered>| known.tool.effects(self.arguments(), cwd);
-        self.0
-            .tool
-            .as_ref()
-            .filter(|_| self.is_valid())
-            .map_or(Effects::Unknown, effects)
+        let effects = |known: &Arc<Registered>| {
+            catch_unwind(AssertUnwindSafe(|| {
+                known.tool.effects(self.arguments(), cwd)
+            }))
+            .ok()
+        };
+        let known = self.0.tool.as_ref().filter(|_| self.is_valid());
+        known.and_then(effects).unwrap_or(Effects::Unknown)
     }
 
     /// The same call with other arguments, checked anew. This is what a rewriter hands
@@ -171,12 +174,13 @@ impl Proposal {
     }
 
     /// Whether the call may overlap with other such calls. Only a valid call of a tool that says
-    /// so may.
+    /// so may; one of a tool that panics over this may not.
     pub fn is_concurrency_safe(&self) -> bool {
-        self.is_valid()
-            && self
-                .tool()
-                .is_some_and(|known| known.tool.concurrency_safe(self.arguments()))
+        let safe = |known: &Arc<Registered>| {
+            let asked = || known.tool.concurrency_safe(self.arguments());
+            catch_unwind(AssertUnwindSafe(asked)).unwrap_or(false)
+        };
+        self.is_valid() && self.tool().is_some_and(safe)
     }
 }
 

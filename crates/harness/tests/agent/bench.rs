@@ -11,7 +11,7 @@ use seamline_harness::content::Content;
 use seamline_harness::model::scripted::{Play, Scripted, Scripts};
 use seamline_harness::model::{Block, Message, Model, Request};
 use seamline_harness::permission::Mode;
-use seamline_harness::session::event::TurnEndReason;
+use seamline_harness::session::event::{AbortCause, TurnEndReason};
 use seamline_harness::session::{Event, Session};
 use seamline_harness::testing::Recorder;
 use seamline_harness::tools::{Effects, Registry, Tool, ToolContext, ToolError, ToolSeams};
@@ -184,6 +184,10 @@ pub(crate) fn stopped() -> TurnEndReason {
         reason: Some("enough".to_owned()),
         by,
     }
+}
+
+pub(crate) fn aborted(cause: AbortCause) -> TurnEndReason {
+    TurnEndReason::Aborted { cause }
 }
 
 /// A call of the probe.

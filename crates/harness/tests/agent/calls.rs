@@ -9,7 +9,9 @@ use seamline_harness::json::Json;
 use seamline_harness::model::scripted::{Play, ScriptBlock};
 use seamline_harness::session::Event;
 use seamline_harness::session::event::TurnEndReason;
-use seamline_harness::tools::{PreDecision, ProposeDecision, Tool, ToolContext, ToolError};
+use seamline_harness::tools::{
+    PostDecision, PreDecision, ProposeDecision, Tool, ToolContext, ToolError,
+};
 use seamline_seams::{Reply, When};
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
@@ -100,6 +102,37 @@ async fn the_cap_holds() {
         assert!(counted.load(Ordering::SeqCst) <= cap.get());
         assert_eq!(bench.seen.all().len(), 16, "every call ran");
     }
+}
+
+/// By default ten overlap, no more; whoever finishes makes room for the next, also when the first
+/// of the message still works.
+#[tokio::test]
+async fn the_pool_is_filled_again() {
+    let bench = batch((0..12).map(|n| safe(&format!("{n}"))));
+    let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (counted, last) = (Arc::clone(&most), Arc::new(tokio::sync::Notify::new()));
+    bench
+        .tool_seams
+        .dispatch
+        .on(&bench.scope, "count", move |call, signal, inner| {
+            let say = call.arguments().value()["say"].as_str().unwrap().to_owned();
+            let (now, most, last) = (Arc::clone(&now), Arc::clone(&most), Arc::clone(&last));
+            async move {
+                most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                match say.as_str() {
+                    "0" => last.notified().await,
+                    "11" => last.notify_one(),
+                    _ => tokio::task::yield_now().await,
+                }
+                let outcome = inner.run(signal).await;
+                now.fetch_sub(1, Ordering::SeqCst);
+                Ok(outcome)
+            }
+        });
+    bench.run("go").await;
+    assert_eq!(counted.load(Ordering::SeqCst), 10);
+    let results: Vec<String> = (0..12).map(|n| format!("result {n}")).collect();
+    assert_eq!(bench.asked(1)[2..], results);
 }
 
 /// Whatever finishes first, policies see the calls and their results in model order, results are
@@ -233,6 +266,48 @@ async fn rewritten_arguments_are_the_arguments() {
     let call = call.unwrap();
     assert_eq!(call.original.unwrap().text(), r#"{"say":"original"}"#);
     assert_eq!(call.rewritten_by, [speaker().into()]);
+}
+
+/// The log keeps what kind of failure a result is, under the call's own id, whatever the model is
+/// shown instead.
+#[tokio::test]
+async fn failures_keep_their_codes() {
+    let bench = batch([
+        ScriptBlock::call("Nope", json!({})).with_id("unknown"),
+        ScriptBlock::call("Probe", json!({"said": 1})).with_id("invalid"),
+        lone("fail").with_id("failed"),
+        lone("fine").with_id("fine"),
+    ]);
+    bench
+        .tool_seams
+        .post
+        .on(&bench.scope, "post", |_, next| async {
+            let reply = next.run().await?;
+            Ok(reply.map(|_| PostDecision::ReplaceContent("shown".into())))
+        });
+    bench.run("go").await;
+    let codes: Vec<String> = bench
+        .session
+        .entries()
+        .iter()
+        .filter_map(|entry| match &entry.event {
+            Event::ToolResult(it) => {
+                let code = it.error.as_ref().map_or("-", |error| error.code.as_str());
+                let shown = it.content.to_text();
+                Some(format!("{} {} {code} {shown}", it.call_id, it.is_error))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        codes,
+        [
+            "unknown true UNKNOWN_TOOL shown",
+            "invalid true INVALID_ARGS shown",
+            "failed true - shown",
+            "fine false - shown",
+        ]
+    );
 }
 
 /// Two calls with one id are two calls.

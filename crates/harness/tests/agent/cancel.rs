@@ -5,11 +5,11 @@ use seamline_harness::agent::Pending;
 use seamline_harness::model::scripted::{Play, ScriptBlock};
 use seamline_harness::model::{Chunk, ChunkStream, Request, Signal};
 use seamline_harness::session::Event;
-use seamline_harness::session::event::TurnEndReason;
+use seamline_harness::session::event::{AbortCause, TurnEndReason};
 use seamline_harness::testing::FnModel;
 use serde_json::json;
 
-use crate::bench::{Bench, context, ending, soon, until};
+use crate::bench::{Bench, aborted, context, ending, soon, until};
 
 fn safe(say: &str) -> ScriptBlock {
     ScriptBlock::call("Probe", json!({"say": say, "safe": true}))
@@ -37,7 +37,7 @@ async fn in_the_middle_of_a_batch() {
         until(|| bench.seen.all().contains(&note.to_owned())).await;
     }
     agent.cancel(Pending::Keep);
-    assert_eq!(soon(sent).await.end, TurnEndReason::Aborted);
+    assert_eq!(soon(sent).await.end, aborted(AbortCause::User));
     let log = bench.log();
     assert_eq!(
         log[log.len() - 8..],
@@ -64,7 +64,7 @@ async fn what_waits() {
         let (first, second) = (agent.send("go"), agent.send("@@none later"));
         until(|| bench.seen.all().contains(&"start hang".to_owned())).await;
         agent.cancel(pending);
-        assert_eq!(soon(first).await.end, TurnEndReason::Aborted);
+        assert_eq!(soon(first).await.end, aborted(AbortCause::User));
         let second = soon(second).await;
         assert_eq!(
             (ending(&second.end).as_str(), second.turn.is_some()),
@@ -124,7 +124,7 @@ async fn in_the_middle_of_an_answer() {
         agent.cancel(Pending::Drop);
         assert_eq!(
             soon(sent).await.end,
-            TurnEndReason::Aborted,
+            aborted(AbortCause::User),
             "after {heard} chunks"
         );
         let entries = bench.session.entries();
@@ -167,7 +167,10 @@ async fn while_the_session_starts() {
     until(|| bench.seen.all().contains(&"starting".to_owned())).await;
     agent.cancel(Pending::Keep);
     let dropped = soon(sent).await;
-    assert_eq!((dropped.turn, dropped.end), (None, TurnEndReason::Aborted));
+    assert_eq!(
+        (dropped.turn, dropped.end),
+        (None, aborted(AbortCause::User))
+    );
     let next = soon(agent.send("again")).await;
     assert_eq!(
         (next.turn.unwrap().0, next.end),
@@ -197,7 +200,7 @@ async fn while_a_prompt_is_judged() {
     let sent = agent.send("go");
     until(|| bench.seen.all().contains(&"judging".to_owned())).await;
     agent.cancel(Pending::Drop);
-    assert_eq!(soon(sent).await.end, TurnEndReason::Aborted);
+    assert_eq!(soon(sent).await.end, aborted(AbortCause::User));
     assert_eq!(
         bench.seen.all(),
         ["judging", "reaped"],
@@ -224,7 +227,7 @@ async fn while_the_turn_ends() {
             Ok(seamline_harness::agent::ContinuationDecision::Continue { reasons: vec![] }.into())
         }
     });
-    assert_eq!(soon(agent.send("go")).await.end, TurnEndReason::Aborted);
+    assert_eq!(soon(agent.send("go")).await.end, aborted(AbortCause::User));
     assert_eq!(bench.model.requests().len(), 1);
 }
 
@@ -237,7 +240,7 @@ async fn dropping_the_agent() {
     let sent = handle.send("go");
     until(|| bench.seen.all().contains(&"start hang".to_owned())).await;
     drop(agent);
-    assert_eq!(soon(sent).await.end, TurnEndReason::Aborted);
+    assert_eq!(soon(sent).await.end, aborted(AbortCause::Closed));
     assert_eq!(
         soon(handle.send("more")).await.turn,
         None,

@@ -9,7 +9,7 @@ use seamline_harness::json::Json;
 use seamline_harness::model::scripted::{Play, ScriptBlock};
 use seamline_harness::permission::Mode;
 use seamline_harness::session::Event;
-use seamline_harness::session::event::{ToolCall, ToolResult, TurnEndReason};
+use seamline_harness::session::event::{AbortCause, ToolCall, ToolResult, TurnEndReason};
 use seamline_harness::tools::code_mode::Limits;
 use seamline_harness::tools::{
     CodeMode, PostDecision, PreDecision, ProposeDecision, Registry, RegistryError, Tool,
@@ -19,7 +19,7 @@ use seamline_seams::{Denial, When};
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
 
-use crate::bench::{Bench, context, halt, soon, speaker, stopped, until};
+use crate::bench::{Bench, aborted, context, halt, soon, speaker, stopped, until};
 
 fn program(source: &str) -> Play {
     let call = ScriptBlock::call("run_code", json!({ "code": source })).with_id("outer");
@@ -552,7 +552,7 @@ async fn a_cancelled_program_ends() {
         until(|| bench.seen.all().contains(&"start hang".to_owned())).await;
         agent.cancel(Pending::Keep);
         let outcome = soon(sent).await;
-        assert_eq!(outcome.end, TurnEndReason::Aborted, "{source}");
+        assert_eq!(outcome.end, aborted(AbortCause::User), "{source}");
         assert_eq!(nested_calls(&bench).len(), made, "{source}");
         let codes: Vec<_> = nested_results(&bench)
             .into_iter()

@@ -89,7 +89,7 @@ fn ids(bench: &Bench, pick: impl Fn(&Event) -> Option<String>) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(512))]
 
     /// Every call is committed once and answered once, in model order; nothing of the model's
     /// comes between; contexts follow in model order; calls behind a halt do not start; the turn

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use seamline_harness::agent::{FirstMessage, SessionName, SessionStartContribution};
 use seamline_harness::model::scripted::Play;
-use seamline_harness::session::event::{StartSource, TurnEndReason};
+use seamline_harness::session::event::{AbortCause, StartSource};
 use seamline_harness::session::{Place, Session};
 use seamline_seams::Notice;
 use tokio::sync::Notify;
 
-use crate::bench::{Bench, context, probe, soon, speaker, until};
+use crate::bench::{Bench, aborted, context, probe, soon, speaker, until};
 
 fn call(say: &str) -> Play {
     let (name, input) = probe(say);
@@ -147,6 +147,20 @@ async fn late_start_contributions_reach_the_next_step() {
     soon(agent.close("test")).await.unwrap();
 }
 
+/// A start contributor that panics costs what it would have added, and nothing else.
+#[tokio::test]
+async fn a_panicking_start_contributor() {
+    let bench = Bench::new([Play::text("ok")]);
+    let start = &bench.seams.session_start;
+    start.on(&bench.scope, "broken", |_| async { panic!("start bug") });
+    start.on(&bench.scope, "sound", |_| async { contexts(&["heard"]) });
+    let agent = bench.agent();
+    soon(agent.send("go")).await;
+    assert_eq!(bench.asked(0), ["context heard", "user go"]);
+    assert_eq!(bench.faults.take().len(), 1);
+    soon(agent.close("other")).await.unwrap();
+}
+
 /// The end is awaited under its deadline, after the turn, and closes the log.
 #[tokio::test]
 async fn the_end_is_awaited() {
@@ -216,7 +230,7 @@ async fn closing_in_the_middle() {
     let sent = agent.send("go");
     until(|| bench.seen.all().contains(&"start hang".to_owned())).await;
     soon(agent.close("other")).await.unwrap();
-    assert_eq!(soon(sent).await.end, TurnEndReason::Aborted);
+    assert_eq!(soon(sent).await.end, aborted(AbortCause::Closed));
     let log = bench.log();
     assert_eq!(log[log.len() - 2..], ["turn/end aborted", "session/end"]);
 }

@@ -7,16 +7,24 @@
     reason = "in a test a broken expectation is a panic"
 )]
 
+mod approvals;
+mod barriers;
 mod bench;
 mod calls;
 mod cancel;
+mod causes;
 #[cfg(feature = "code-mode")]
 mod code;
 mod defer;
+mod inputs;
+mod interleavings;
 mod laws;
 mod lifecycle;
+mod plugin;
 mod prompts;
+mod requests;
 mod resume;
 mod rules;
+mod steering;
 mod tools;
 mod turns;

@@ -239,7 +239,7 @@ fn exit_code(outcome: &TurnOutcome) -> u8 {
         TurnEndReason::Stopped { .. }
         | TurnEndReason::Rejected { .. }
         | TurnEndReason::Deferred { .. } => exit::REFUSED,
-        TurnEndReason::Aborted | TurnEndReason::Interrupted => exit::INTERRUPTED,
+        TurnEndReason::Aborted { .. } | TurnEndReason::Interrupted => exit::INTERRUPTED,
         TurnEndReason::Error { .. } | TurnEndReason::MaxTokens => exit::HOOK_FAILED,
     }
 }

@@ -22,9 +22,9 @@ pub(crate) struct Begin {
     /// Go on with this session of the project: its id, the beginning of it, or `latest`.
     #[arg(long, value_name = "ID")]
     resume: Option<String>,
-    /// Go on with the newest session of the project.
+    /// Go on with the session of the project that was used last.
     #[arg(long = "continue", id = "continue")]
-    newest: bool,
+    latest: bool,
     /// Begin a new session with the past of this one, up to its end or to the end of turn TURN.
     #[arg(long, value_name = "ID[@TURN]")]
     fork: Option<String>,
@@ -40,7 +40,7 @@ pub(super) struct Begun {
 /// Opens or makes the session that the command line asks for.
 pub(super) fn begin(args: &RunArgs, places: &Places, project: &Path) -> Result<Begun, CliError> {
     let begin = &args.begin;
-    let goes_on = begin.newest || begin.resume.is_some() || begin.fork.is_some();
+    let goes_on = begin.latest || begin.resume.is_some() || begin.fork.is_some();
     if goes_on && project != places.roots.project {
         return Err(CliError::usage(
             "a rehearsal works in a copy of the project and can only begin a session of its own",
@@ -49,9 +49,9 @@ pub(super) fn begin(args: &RunArgs, places: &Places, project: &Path) -> Result<B
     if args.prompt.is_none() && !goes_on {
         return Err(no_prompt());
     }
-    let begun = match (&begin.resume, &begin.fork, begin.newest) {
+    let begun = match (&begin.resume, &begin.fork, begin.latest) {
         (Some(id), ..) => resume(find::find(id, places)?, places)?,
-        (_, _, true) => resume(find::newest(places)?, places)?,
+        (_, _, true) => resume(find::latest(places)?, places)?,
         (_, Some(wanted), _) => fork(wanted, places)?,
         _ if args.ephemeral => Begun::new(Session::ephemeral(project)),
         _ => Begun::new(Session::create(&Place::new(&places.state, project)).map_err(internal)?),

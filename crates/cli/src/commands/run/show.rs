@@ -248,7 +248,7 @@ pub(crate) fn ending(end: &TurnEndReason) -> (&'static str, Option<String>) {
         ),
         TurnEndReason::Rejected { reason } => ("rejected", Some(reason.clone())),
         TurnEndReason::Deferred { reason, .. } => ("deferred", reason.clone()),
-        TurnEndReason::Aborted => ("aborted", None),
+        TurnEndReason::Aborted { .. } => ("aborted", None),
         TurnEndReason::MaxTokens => ("max-tokens", None),
         TurnEndReason::Error { message } => ("error", Some(message.clone())),
         TurnEndReason::Interrupted => ("interrupted", None),

@@ -6,7 +6,6 @@ use seamline_harness::session::{Event, Session, SessionId, View};
 use serde_json::{Value, json};
 
 use super::find;
-use crate::commands::run::internal;
 use crate::error::CliError;
 use crate::places::Places;
 use crate::render::table::{Cell, columns};
@@ -16,7 +15,7 @@ use crate::{exit, output, report};
 /// The longest piece of a prompt that is shown.
 const PROMPT: usize = 60;
 
-/// Show the project's sessions, newest first.
+/// Show the project's sessions, the last used first.
 ///
 /// Each is one line: its id, when it began, how many turns it has, its state, and its title or first
 /// prompt. Exit code 0, also when some are damaged.
@@ -29,7 +28,7 @@ pub(crate) struct ListArgs {
 
 pub(super) fn run(args: &ListArgs, places: &Places) -> Result<u8, CliError> {
     let place = find::place(places);
-    let ids = place.sessions().map_err(internal)?;
+    let ids = find::by_use(places)?;
     let sessions: Vec<(SessionId, Result<View, String>)> = ids
         .into_iter()
         .map(|id| {

@@ -4,21 +4,31 @@ pub(crate) mod find;
 mod list;
 mod show;
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 
 use crate::error::CliError;
 use crate::places::Places;
 
-/// Commands about sessions.
+/// Look at what earlier runs left. Without a command this is `sessions list`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct SessionsArgs {
+    #[command(subcommand)]
+    command: Option<SessionsCommand>,
+    #[command(flatten)]
+    list: list::ListArgs,
+}
+
 #[derive(Debug, Subcommand)]
-pub(crate) enum SessionsCommand {
+enum SessionsCommand {
     List(list::ListArgs),
     Show(show::ShowArgs),
 }
 
-pub(crate) fn run(command: SessionsCommand, places: &Places) -> Result<u8, CliError> {
-    match command {
-        SessionsCommand::List(args) => list::run(&args, places),
-        SessionsCommand::Show(args) => show::run(&args, places),
+pub(crate) fn run(args: SessionsArgs, places: &Places) -> Result<u8, CliError> {
+    match args.command {
+        None => list::run(&args.list, places),
+        Some(SessionsCommand::List(args)) => list::run(&args, places),
+        Some(SessionsCommand::Show(args)) => show::run(&args, places),
     }
 }

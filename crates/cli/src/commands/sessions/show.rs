@@ -146,6 +146,7 @@ fn brief(event: &Event) -> String {
         }
         Event::Notice(notice) => notice.text.clone(),
         Event::Extension(extension) => extension.data.text().to_owned(),
+        Event::Ignorable(later) => later.data.text().to_owned(),
         Event::AssistantMessage(message) => {
             serde_json::to_string(&message.blocks).unwrap_or_default()
         }

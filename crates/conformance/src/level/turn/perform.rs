@@ -190,7 +190,7 @@ impl Cast {
             }
             (TurnEndReason::Stopped { .. } | TurnEndReason::Rejected { .. }, _) => "stopped",
             (TurnEndReason::Deferred { .. }, _) => "deferred",
-            (TurnEndReason::Aborted | TurnEndReason::Interrupted, _) => "stopped",
+            (TurnEndReason::Aborted { .. } | TurnEndReason::Interrupted, _) => "stopped",
             (TurnEndReason::MaxTokens | TurnEndReason::Error { .. }, _) => "error",
         }
     }

@@ -6,6 +6,7 @@ use super::{Decided, Pipeline, Verdict};
 use crate::content::Source;
 use crate::json::Json;
 use crate::permission::{self, Mode};
+use crate::session::event::{ApprovalNote, ApprovalOutcome};
 use crate::tools::call::{Proposal, Validity};
 use crate::tools::code;
 use crate::tools::outcome::{Ending, Outcome};
@@ -18,6 +19,7 @@ struct Deciding<'a> {
     pipeline: &'a Pipeline,
     proposal: Proposal,
     rewritten_by: Vec<Source>,
+    approval: Option<ApprovalNote>,
     riders: Riders,
 }
 
@@ -31,18 +33,21 @@ impl Pipeline {
             pipeline: self,
             proposal,
             rewritten_by: Vec::new(),
+            approval: None,
             riders: Riders::default(),
         };
         let verdict = deciding.verdict().await;
         let Deciding {
             proposal,
             rewritten_by,
+            approval,
             riders,
             ..
         } = deciding;
         let decided = Decided {
             proposal,
             rewritten_by,
+            approval,
             verdict,
             riders,
         };
@@ -158,7 +163,13 @@ impl Deciding<'_> {
             by: by.clone(),
         };
         let seam = &self.pipeline.0.seams.approval;
-        match seam.ask(question, self.proposal.signal().clone()).await {
+        let asked = seam.ask(question, self.proposal.signal().clone()).await;
+        self.approval = Some(ApprovalNote {
+            asked_by: by.clone().map(Into::into),
+            reason: reason.clone(),
+            outcome: outcome_of(&asked),
+        });
+        match asked {
             Asked::Answered { answer, by } => self.answered(answer, &by).await,
             Asked::Cancelled => Verdict::Over(Outcome::not_started(), Ending::NotStarted),
             Asked::Nobody => self.unanswered(reason, by),
@@ -305,6 +316,20 @@ impl Deciding<'_> {
     fn tell(&mut self, text: String) {
         let source = seams::Source::new("seamline");
         self.riders.notices.push(Notice { source, text });
+    }
+}
+
+fn outcome_of(asked: &Asked<ApprovalAnswer>) -> ApprovalOutcome {
+    match asked {
+        Asked::Nobody => ApprovalOutcome::Unanswered,
+        Asked::Cancelled => ApprovalOutcome::Cancelled,
+        Asked::Answered { answer, by } => {
+            let by = by.to_string();
+            match answer {
+                ApprovalAnswer::AllowOnce { .. } => ApprovalOutcome::Allowed { by },
+                ApprovalAnswer::Deny { .. } => ApprovalOutcome::Denied { by },
+            }
+        }
     }
 }
 

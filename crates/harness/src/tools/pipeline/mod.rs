@@ -38,7 +38,7 @@ use crate::facts::Facts;
 use crate::json::Json;
 use crate::model::ToolSpec;
 use crate::permission::Permission;
-use crate::session::event::{self, DeniedNote, Step};
+use crate::session::event::{self, ApprovalNote, DeniedNote, Step};
 
 /// A call as the model wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,6 +96,7 @@ impl Default for Setting {
 pub struct Decided {
     proposal: Proposal,
     rewritten_by: Vec<Source>,
+    approval: Option<ApprovalNote>,
     verdict: Verdict,
     riders: Riders,
 }
@@ -301,6 +302,7 @@ impl Pipeline {
             rewritten_by,
             verdict,
             riders,
+            ..
         } = decided;
         let signal = proposal.signal().clone();
         Committed {
@@ -324,6 +326,7 @@ impl Pipeline {
             arguments: proposal.arguments().clone(),
             original: None,
             rewritten_by: Vec::new(),
+            approval: None,
             denied: None,
         };
         let result = outcome.record(proposal.call_id(), at);
@@ -422,6 +425,7 @@ impl Decided {
             arguments: self.proposal.arguments().clone(),
             original: rewritten.then(|| self.proposal.written().clone()),
             rewritten_by: self.rewritten_by.clone(),
+            approval: self.approval.clone(),
             denied: self.denied(),
         }
     }
