@@ -1,9 +1,11 @@
 //! One dialect's hooks as a plugin.
 
 use std::collections::HashMap;
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use seamline_harness::agent::AgentHandle;
+use seamline_harness::tools::ToolSeams;
 use seamline_hooks::outcome::HaltRequest;
 use seamline_hooks::{DialectId, Engine, HandlerKey, Outcome};
 use seamline_seams::{Context, Halt, Name, Notice, Riders, Scope, Signal, Source, Token, When};
@@ -11,6 +13,9 @@ use seamline_seams::{Context, Halt, Name, Notice, Riders, Scope, Signal, Source,
 use crate::approval::Asking;
 use crate::record::Witness;
 use crate::tools::Remembered;
+
+/// The default of [`BridgeOptions::stderr_summary`].
+const STDERR_SUMMARY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(499);
 
 /// What may be set about a bridge.
 #[derive(Debug, Clone)]
@@ -22,7 +27,7 @@ pub struct BridgeOptions {
     /// about a call that another hook wants a person to be asked about (measured, Claude Code).
     pub attended: bool,
     /// The longest summary of a hook's standard error that is kept in the log, in characters.
-    pub stderr_summary: usize,
+    pub stderr_summary: NonZeroUsize,
 }
 
 impl BridgeOptions {
@@ -36,7 +41,7 @@ impl BridgeOptions {
         Self {
             stop_cap,
             attended: false,
-            stderr_summary: 500,
+            stderr_summary: STDERR_SUMMARY,
         }
     }
 }
@@ -98,10 +103,10 @@ impl Bridge {
     /// left.
     #[must_use = "a bridge that is not registered gates nothing"]
     pub fn register(self: &Arc<Self>, scope: &Scope, agent: &AgentHandle) -> bool {
-        if self.agent.set(agent.clone()).is_err() {
+        if self.disposed.set(scope.signal().clone()).is_err() {
             return false;
         }
-        let _ = self.disposed.set(scope.signal().clone());
+        let _ = self.agent.set(agent.clone());
         self.register_tools(scope, agent.tool_seams());
         self.register_approval(scope, agent.tool_seams());
         self.register_session(scope, agent.seams());
@@ -122,6 +127,24 @@ impl Bridge {
                     }
                 }
             }
+        });
+        true
+    }
+
+    /// Registers the bridge on the seams of a pipeline that no agent has, for a program that calls
+    /// tools by itself: calls and their results are judged, no log keeps the runs, and nobody is
+    /// told what handlers in background say. Refused with `false` like [`Bridge::register`].
+    #[must_use = "a bridge that is not registered gates nothing"]
+    pub fn register_without_agent(self: &Arc<Self>, scope: &Scope, tools: &ToolSeams) -> bool {
+        if self.disposed.set(scope.signal().clone()).is_err() {
+            return false;
+        }
+        self.register_tools(scope, tools);
+        self.register_approval(scope, tools);
+        let (bridge, signal) = (Arc::clone(self), scope.signal().clone());
+        scope.spawn(async move {
+            signal.cancelled().await;
+            bridge.engine.dispose().await;
         });
         true
     }

@@ -58,7 +58,7 @@ impl Bridge {
             if let Some(code) = run.exit_code() {
                 object.insert("exitCode".into(), json!(code));
             }
-            if let Some(summary) = summary(&run.stderr, self.options.stderr_summary) {
+            if let Some(summary) = summary(&run.stderr, self.options.stderr_summary.get()) {
                 object.insert("stderrSummary".into(), json!(summary));
             }
         }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, ValueEnum};
-use seamline_hooks::DialectId;
+use seamline_hooks::{DialectId, Profile};
 
 use crate::commands::Command;
 
@@ -52,6 +52,28 @@ pub(crate) struct Selection {
     /// --dialect, `codex` or `claude` in its path decides which protocol it speaks, then `.toml`.
     #[arg(long, value_name = "FILE")]
     pub hooks_config: Option<PathBuf>,
+    /// By which description of the protocols hooks are read and run.
+    #[arg(long, value_enum, value_name = "NAME", default_value_t = ProfileName::Measured)]
+    pub profile: ProfileName,
+}
+
+/// A value of `--profile`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProfileName {
+    /// As the newest clients were measured to behave.
+    Measured,
+    /// As seamline's commission describes them: Codex matchers are always regular expressions,
+    /// `timeoutSec` is heard, output is read leniently, reasons are joined.
+    Seeds,
+}
+
+impl From<ProfileName> for Profile {
+    fn from(name: ProfileName) -> Self {
+        match name {
+            ProfileName::Measured => Self::Measured,
+            ProfileName::Seeds => Self::Seeds,
+        }
+    }
 }
 
 impl Selection {

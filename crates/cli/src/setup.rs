@@ -137,8 +137,9 @@ fn surroundings() -> lint::Context {
     }
 }
 
-/// Applies `--hooks-config` to the places; the file must be there.
+/// Applies `--profile` and `--hooks-config` to the places; the file must be there.
 pub(crate) fn select(mut places: Places, selection: &Selection) -> Result<Places, CliError> {
+    places.roots.profile = selection.profile.into();
     if let Some(file) = &selection.hooks_config {
         let unreadable = |source| CliError::Unreadable {
             path: file.clone(),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::diagnostic::Position;
-use crate::dialect::DialectId;
+use crate::dialect::{Dialect, DialectId, Profile};
 
 /// The name of a handler: `<source path>:<snake_case event>:<group index>:<handler index>`.
 ///
@@ -175,6 +175,8 @@ pub struct Handler {
     pub key: HandlerKey,
     /// Whose protocol it speaks.
     pub dialect: DialectId,
+    /// Which description of the protocol it was read by.
+    pub profile: Profile,
     /// Event name as the dialect spells it; always a row of the dialect's table.
     pub event: &'static str,
     /// The layer the file belongs to.
@@ -213,6 +215,12 @@ pub struct Handler {
 }
 
 impl Handler {
+    /// The table of its dialect, in its profile.
+    #[must_use]
+    pub fn table(&self) -> &'static Dialect {
+        self.dialect.profile(self.profile)
+    }
+
     /// A handler with every option at its default, first of its event in its file.
     #[must_use]
     pub fn new(
@@ -226,6 +234,7 @@ impl Handler {
         Self {
             key,
             dialect,
+            profile: Profile::default(),
             event,
             layer,
             source,

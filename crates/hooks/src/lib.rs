@@ -30,7 +30,7 @@ pub mod trace;
 pub mod trust;
 
 pub use diagnostic::{Diagnostic, Position, Severity};
-pub use dialect::{DialectId, EventRow};
+pub use dialect::{DialectId, EventRow, Profile};
 pub use engine::{Engine, Fired, Firing};
 pub use handler::{Action, Handler, HandlerKey, Layer};
 pub use outcome::{Decision, Outcome};

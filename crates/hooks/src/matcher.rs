@@ -18,7 +18,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
-use crate::dialect::MatcherStyle;
+use crate::dialect::{Dialect, DialectId, MatcherStyle};
 
 /// How long one match of a pattern that could take exponential time may last.
 pub const DEADLINE: Duration = Duration::from_millis(100);
@@ -91,6 +91,7 @@ impl Matcher {
             Some(text) => match style {
                 MatcherStyle::Claude => claude(text),
                 MatcherStyle::Codex => codex(text),
+                MatcherStyle::Regex => rust(text),
             },
         };
         Self {
@@ -198,10 +199,27 @@ fn codex(text: &str) -> Pattern {
     {
         return list(text.split('|'));
     }
+    rust(text)
+}
+
+fn rust(text: &str) -> Pattern {
     match regex::Regex::new(text) {
         Ok(regex) => Pattern::Rust(Box::new(regex)),
         Err(error) => Pattern::Invalid(error.to_string()),
     }
+}
+
+/// What is wrong with a matcher, in the words of the commission; `None` when nothing is.
+#[must_use]
+pub fn diagnose(dialect: &Dialect, written: &str) -> Option<String> {
+    let mode = match dialect.id {
+        DialectId::Claude => "claude-code",
+        DialectId::Codex => "codex",
+    };
+    let matcher = Matcher::compile(dialect.matcher, Some(written));
+    let invalid = matches!(matcher.reading(), Reading::Invalid(_));
+    let quoted = serde_json::Value::from(written);
+    invalid.then(|| format!("invalid {mode} regex matcher {quoted}"))
 }
 
 fn list<'a>(items: impl Iterator<Item = &'a str>) -> Pattern {
@@ -266,6 +284,7 @@ mod tests {
         ("Bash", "BashOutput", false, false),
         ("bash", "Bash", false, false),
         ("Bas", "Bash", false, false),
+        ("Edit|Write", "Edit", true, true),
         ("Edit|Write", "Write", true, true),
         ("Edit|Write", "EditX", false, false),
         ("Bash|", "Bash", true, true),
@@ -279,6 +298,9 @@ mod tests {
         ("mcp__tiny__*", "mcp__tiny__echo", true, true),
         ("mcp__.*", "notmcp__s__t", true, true),
         ("^Ba", "Bash", true, true),
+        ("^Bash$", "Bash", true, true),
+        ("^Bash$", "BashOutput", false, false),
+        ("(", "Bash", false, false),
         ("B(a|b)sh", "Bash", true, true),
         ("(?i)bash", "Bash", false, true),
         ("^(?!Read)", "Bash", true, false),

@@ -48,6 +48,9 @@ pub fn merge(dialect: &Dialect, wishes: &[Wish]) -> Outcome {
         ..Outcome::default()
     };
     outcome.reason = reason(dialect, &winners, &outcome.reasons);
+    if dialect.reason == ReasonPick::Joined {
+        outcome.reasons = spoken_as_one(&outcome);
+    }
     if matches!(decision, Decision::None | Decision::Allow | Decision::Ask) {
         outcome.input = last(&by_finish, |effect| effect.input.clone());
     }
@@ -89,6 +92,7 @@ fn reason(dialect: &Dialect, winners: &[&Wish], all: &[By<String>]) -> Option<St
     }
     let of = |wish: &&Wish| wish.effect.reason.clone();
     match dialect.reason {
+        ReasonPick::Joined => joined(),
         ReasonPick::FirstConfigured => winners.iter().find_map(of),
         ReasonPick::LastFinished => {
             let mut winners = winners.to_vec();
@@ -96,6 +100,15 @@ fn reason(dialect: &Dialect, winners: &[&Wish], all: &[By<String>]) -> Option<St
             winners.iter().rev().find_map(of)
         }
     }
+}
+
+/// The joined reason, in the name of the first who gave one.
+fn spoken_as_one(outcome: &Outcome) -> Vec<By<String>> {
+    let first = outcome.reasons.first().map(|by| by.by.clone());
+    let said = outcome.reason.clone().zip(first);
+    said.map(|(value, by)| By { value, by })
+        .into_iter()
+        .collect()
 }
 
 fn collect<T>(wishes: &[&Wish], pick: impl Fn(&Effect) -> Option<T>) -> Vec<By<T>> {
@@ -153,10 +166,15 @@ fn extras(ordered: &[&Wish], by_finish: &[&Wish], decision: Decision) -> Extras 
         .iter()
         .filter_map(|wish| wish.effect.replaces_output.clone())
         .collect();
+    let said: Vec<&str> = replaced
+        .iter()
+        .map(String::as_str)
+        .filter(|text| !text.is_empty())
+        .collect();
     Extras {
         tool_output: raw(|f| f.tool_output.clone()),
         mcp_output: raw(|f| f.mcp_output.clone()),
-        replaced_output: (!replaced.is_empty()).then(|| replaced.join("\n\n")),
+        replaced_output: (!replaced.is_empty()).then(|| said.join("\n\n")),
         permission_updates: if decision == Decision::Allow {
             raw(|f| f.permission_updates.clone())
         } else {

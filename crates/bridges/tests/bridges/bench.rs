@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -20,7 +21,7 @@ use seamline_hooks::engine::EngineParts;
 use seamline_hooks::payload::Payload;
 use seamline_hooks::runner::Supervisor;
 use seamline_hooks::trust::TrustState;
-use seamline_hooks::{DialectId, Engine, Fired};
+use seamline_hooks::{DialectId, Engine, Fired, Profile};
 use seamline_seams::Scope;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -35,6 +36,9 @@ pub(crate) struct Bench {
     hooks: BTreeMap<DialectId, Value>,
     mode: Mode,
     stop_cap: Option<u32>,
+    stderr_summary: Option<NonZeroUsize>,
+    profile: Profile,
+    ephemeral: bool,
 }
 
 /// An agent at work in the project.
@@ -102,6 +106,9 @@ impl Bench {
             hooks: BTreeMap::new(),
             mode: Mode::BypassPermissions,
             stop_cap: None,
+            stderr_summary: None,
+            profile: Profile::default(),
+            ephemeral: false,
         }
     }
 
@@ -148,6 +155,23 @@ impl Bench {
         self
     }
 
+    /// The longest summary of standard error in the log.
+    pub(crate) fn stderr_summary(mut self, limit: NonZeroUsize) -> Self {
+        self.stderr_summary = Some(limit);
+        self
+    }
+
+    pub(crate) fn profile(mut self, profile: Profile) -> Self {
+        self.profile = profile;
+        self
+    }
+
+    /// A session without a log on disk.
+    pub(crate) fn ephemeral(mut self) -> Self {
+        self.ephemeral = true;
+        self
+    }
+
     pub(crate) fn project(&self) -> PathBuf {
         let project = self.folder.path().canonicalize().unwrap().join("project");
         std::fs::create_dir_all(&project).unwrap();
@@ -159,7 +183,12 @@ impl Bench {
     pub(crate) fn start(self) -> Running {
         let project = self.project();
         let home = project.parent().unwrap().to_path_buf();
-        let session = Session::create(&Place::new(home.join("state"), &project)).unwrap();
+        let place = Place::new(home.join("state"), &project);
+        let session = if self.ephemeral {
+            Session::ephemeral(&project)
+        } else {
+            Session::create(&place).unwrap()
+        };
         let model = Recorder::new(Scripted::new(self.scripts.clone()));
         let agent = Agent::builder(model.clone(), session.clone())
             .tools(builtin::registry().unwrap())
@@ -172,9 +201,10 @@ impl Bench {
         let mut scopes = BTreeMap::new();
         let mut elder: Option<Arc<Bridge>> = None;
         for (dialect, hooks) in &self.hooks {
-            let engine = Arc::new(engine(*dialect, hooks, &home, &project));
+            let engine = Arc::new(engine((*dialect, self.profile), hooks, &home, &project));
             let mut options = BridgeOptions::of(*dialect);
             options.stop_cap = self.stop_cap.unwrap_or(options.stop_cap);
+            options.stderr_summary = self.stderr_summary.unwrap_or(options.stderr_summary);
             let witness: Arc<dyn Witness> = Arc::new(fired.clone());
             let bridge = Bridge::new(engine, options, elder.clone(), witness);
             let own = scope.child(dialect.as_str());
@@ -201,14 +231,22 @@ impl Bench {
     }
 }
 
-fn engine(dialect: DialectId, hooks: &Value, home: &Path, project: &Path) -> Engine {
+/// The engine of one dialect over hooks, which are written where the dialect looks for them.
+pub(crate) fn engine(
+    (dialect, profile): (DialectId, Profile),
+    hooks: &Value,
+    home: &Path,
+    project: &Path,
+) -> Engine {
     let file = match dialect {
         DialectId::Claude => project.join(".claude/settings.json"),
         DialectId::Codex => project.join(".codex/hooks.json"),
     };
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     std::fs::write(&file, json!({ "hooks": hooks }).to_string()).unwrap();
-    let loaded = load(dialect, &Roots::new(home, project));
+    let mut roots = Roots::new(home, project);
+    roots.profile = profile;
+    let loaded = load(dialect, &roots);
     assert_eq!(loaded.diagnostics, [], "the configuration of the test");
     let handlers = loaded.handlers.iter();
     let trust = handlers.map(|handler| (handler.key.clone(), TrustState::Trusted));

@@ -10,6 +10,7 @@
     reason = "in a test a broken expectation is a panic"
 )]
 
+mod alone;
 mod approval;
 mod bench;
 mod ending;
@@ -20,6 +21,7 @@ mod prompt;
 mod record;
 mod results;
 mod rewrite;
+mod seeds;
 mod session;
 mod stop;
 mod together;

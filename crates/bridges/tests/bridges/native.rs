@@ -105,3 +105,81 @@ async fn a_deferred_call_is_judged_anew_when_it_is_taken_up() {
     assert_eq!(running.fired.payloads("PreToolUse").len(), 2);
     running.end().await;
 }
+
+#[tokio::test]
+async fn a_prompt_that_a_plugin_blocks_takes_the_hooks_context_with_it() {
+    for dialect in DialectId::ALL {
+        let bench = Bench::new([Play::text("Hi.")]);
+        let running = bench
+            .on(dialect, "UserPromptSubmit", "echo from the hook")
+            .start();
+        let prompt = &running.agent.seams().prompt;
+        prompt.on(&running.scope, "native", |_, _| async {
+            let reason = "not that".to_owned();
+            Ok(Reply::new(PromptDecision::Block {
+                reason,
+                by: native(),
+            }))
+        });
+        let outcome = running.send("go").await;
+        assert_eq!(
+            ending(&outcome),
+            ("rejected", Some("not that")),
+            "{dialect}"
+        );
+        assert_eq!((running.requests(), running.contexts()), (0, vec![]));
+        running.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_rewritten_prompt_comes_first_then_the_hooks_context_then_the_plugins() {
+    for dialect in DialectId::ALL {
+        let bench = Bench::new([Play::text("Hi.")]);
+        let running = bench
+            .on(dialect, "UserPromptSubmit", "echo from the hook")
+            .start();
+        let prompt = &running.agent.seams().prompt;
+        prompt.on(&running.scope, "native", |_, _| async {
+            let content = Some(Content::text("rewritten"));
+            let reply = Reply::new(PromptDecision::Enter { content });
+            Ok(reply.with_context(context("from the plugin")))
+        });
+        running.send("go").await;
+        let expected = [
+            "user rewritten",
+            "context from the hook",
+            "context from the plugin",
+        ];
+        assert_eq!(running.asked(0), expected, "{dialect}");
+        let sources: Vec<_> = running.contexts().into_iter().map(|(by, _)| by).collect();
+        assert!(
+            sources[0].starts_with(&format!("hooks-{dialect}")),
+            "{sources:?}"
+        );
+        assert_eq!(sources[1], "native");
+        running.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_plugins_block_of_a_result_wins_and_the_hooks_context_stays() {
+    for dialect in DialectId::ALL {
+        let hook = answers("PostToolUse", json!({"additionalContext": "from the hook"}));
+        let running = Bench::shell("echo hi")
+            .on(dialect, "PostToolUse", hook)
+            .start();
+        let post = &running.agent.tool_seams().post;
+        post.on(&running.scope, "native", |_, _| async {
+            let feedback = "the plugin objects".to_owned();
+            Ok(Reply::new(PostDecision::Block {
+                feedback,
+                keep_output: false,
+            }))
+        });
+        running.send("go").await;
+        let expected = ["result the plugin objects", "context from the hook"];
+        assert_eq!(running.asked(1)[2..], expected, "{dialect}");
+        running.end().await;
+    }
+}

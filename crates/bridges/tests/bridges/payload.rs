@@ -124,3 +124,24 @@ async fn an_input_reaches_the_hook_as_the_model_wrote_it() {
     );
     running.end().await;
 }
+
+#[tokio::test]
+async fn without_a_log_the_transcript_is_empty_in_claude_and_null_in_codex() {
+    for (dialect, path) in [(Claude, json!("")), (Codex, json!(null))] {
+        let bench = Bench::shell("echo hi").on(dialect, "PreToolUse", "true");
+        let (_, running) = bench.ephemeral().go().await;
+        let payload = &running.fired.payloads("PreToolUse")[0];
+        assert_eq!(payload.value()["transcript_path"], path, "{dialect}");
+        running.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_claude_hook_finds_the_sessions_folder_in_its_environment() {
+    let bench =
+        Bench::shell("echo hi").on(Claude, "PreToolUse", "echo $CLAUDE_PROJECT_DIR > where");
+    let project = bench.project().to_str().unwrap().to_owned();
+    let (_, running) = bench.go().await;
+    assert_eq!(running.text("where").trim(), project);
+    running.end().await;
+}

@@ -7,6 +7,7 @@ use seamline_hooks::DialectId::{self, Claude};
 use serde_json::json;
 
 use crate::bench::{Bench, bash, prints, refuses, soon};
+use std::num::NonZeroUsize;
 
 #[tokio::test]
 async fn every_run_leaves_a_pair_inside_its_turn_and_the_log_loads_again() {
@@ -31,6 +32,7 @@ async fn every_run_leaves_a_pair_inside_its_turn_and_the_log_loads_again() {
             let expected = (data["point"] != "SessionStart").then_some(1);
             assert_eq!((turn, &data["turn"]), (expected, &json!(expected)));
             assert_eq!(data["dialect"], dialect.as_str());
+            assert_eq!(data.get("matcher"), None, "match-all");
             match kind.as_str() {
                 "hook/invoked" => *open.entry(id).or_default() += 1,
                 "hook/result" => {
@@ -104,4 +106,58 @@ async fn a_long_standard_error_is_cut_in_the_log() {
     let (_, _, result) = &running.hook_events()[1];
     assert_eq!(result["stderrSummary"], format!("{}…", "x".repeat(500)));
     running.end().await;
+}
+
+#[tokio::test]
+async fn the_longest_summary_is_an_option() {
+    let hook = "head -c 600 /dev/zero | tr '\\0' x >&2; exit 1";
+    for dialect in DialectId::ALL {
+        let bench = Bench::shell("true").on(dialect, "PreToolUse", hook);
+        let limit = NonZeroUsize::new(40).unwrap();
+        let (_, running) = bench.stderr_summary(limit).go().await;
+        let (_, _, result) = &running.hook_events()[1];
+        assert_eq!(result["stderrSummary"], format!("{}…", "x".repeat(40)));
+        running.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_is_not_found_leaves_its_exit_code_and_the_call_runs() {
+    for dialect in DialectId::ALL {
+        let bench = Bench::shell("touch ran").on(dialect, "PreToolUse", "/nowhere/gate.sh");
+        let (_, running) = bench.go().await;
+        let (_, _, result) = &running.hook_events()[1];
+        assert_eq!(
+            (&result["exitCode"], &result["decision"]),
+            (&json!(127), &json!("pass"))
+        );
+        assert!(running.exists("ran"), "{dialect}");
+        running.end().await;
+    }
+}
+
+/// A program without a shell around it: nothing is started, so nothing has an exit code.
+#[tokio::test]
+async fn a_hook_that_cannot_be_started_leaves_no_exit_code_and_the_call_runs() {
+    let handler = json!({"type": "command", "command": "/nowhere/gate", "args": []});
+    let bench = Bench::shell("touch ran").on(Claude, "PreToolUse", handler);
+    let (_, running) = bench.go().await;
+    let (_, _, result) = &running.hook_events()[1];
+    assert_eq!(
+        (result.get("exitCode"), &result["decision"]),
+        (None, &json!("pass"))
+    );
+    assert!(running.exists("ran"));
+    running.end().await;
+}
+
+#[tokio::test]
+async fn hook_events_are_for_the_log_alone() {
+    for dialect in DialectId::ALL {
+        let bench = Bench::shell("echo hi").on(dialect, "PreToolUse", "echo words >&2");
+        let (_, running) = bench.go().await;
+        assert_eq!(running.hook_events().len(), 2, "{dialect}");
+        assert_eq!(running.asked(1).len(), 3, "prompt, call, result");
+        running.end().await;
+    }
 }

@@ -124,7 +124,7 @@ impl<'a> ListedHandler<'a> {
 
 /// How a handler's matcher is read; `None` when its event looks at no matcher.
 pub(crate) fn reading(handler: &Handler) -> Option<Reading> {
-    let table = handler.dialect.table();
+    let table = handler.table();
     let row = table.event(handler.event)?;
     match row.subject {
         Subject::Ignored => None,

@@ -1,20 +1,21 @@
 //! Reads what a hook left behind: exit code, standard output, standard error.
 //!
 //! The two dialects read differently enough to deserve a file each: Codex refuses everything it
-//! does not know and then goes on as if the hook had said nothing, Claude takes what fits. Both
-//! follow the event's row and both end in one [`Reading`]: how the run counts, the texts it left,
+//! does not know and then goes on as if the hook had said nothing, Claude takes what fits. A third
+//! file is for the profile `seeds`. All follow the event's row and both end in one [`Reading`]: how the run counts, the texts it left,
 //! and what it wants to happen. Nothing is lost in silence: where an output that meant to decide
 //! is dropped for a formality, the reading has a note that says so.
 
 mod claude;
 mod codex;
 mod json;
+mod lenient;
 
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use crate::dialect::{DialectId, EventRow};
+use crate::dialect::{EventRow, OutputStyle};
 use crate::handler::Handler;
 use crate::outcome::Decision;
 use crate::runner::{Exit, Finished};
@@ -135,9 +136,10 @@ pub fn read(
         stderr: &stderr,
         spill,
     };
-    let mut reading = match handler.dialect {
-        DialectId::Claude => claude::read(&run),
-        DialectId::Codex => codex::read(&run),
+    let mut reading = match handler.table().output {
+        OutputStyle::Claude => claude::read(&run),
+        OutputStyle::Codex => codex::read(&run),
+        OutputStyle::Lenient => lenient::read(&run),
     };
     remark(&run, finished, &mut reading);
     reading

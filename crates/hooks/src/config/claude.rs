@@ -78,7 +78,7 @@ fn skip_file(report: &mut Report<'_>, (event, span): (&'static str, Span)) {
 
 /// The settings beside the hooks that matter to them. A value of the wrong type costs the file
 /// (measured for `permissions`; the others follow the same schema).
-fn settings(report: &mut Report<'_>, table: &Table) -> Option<Part> {
+pub(crate) fn settings(report: &mut Report<'_>, table: &Table) -> Option<Part> {
     let mut part = Part::default();
     let mut fits = true;
     let mut wrong = |report: &mut Report<'_>, node: &Node, key: &str, expected: &str| {

@@ -33,6 +33,7 @@ mod codex_handler;
 mod codex_settings;
 mod json;
 mod layers;
+mod lenient;
 mod nearest;
 mod part;
 mod permissions;
@@ -48,7 +49,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Position, Severity};
-use crate::dialect::DialectId;
+use crate::dialect::{ConfigStyle, Dialect, DialectId, Profile};
 use crate::handler::{Handler, HandlerKey, Layer};
 pub(crate) use layers::repository_root;
 use layers::{Form, LayerFiles};
@@ -72,6 +73,8 @@ pub struct Roots {
     /// A file that replaces discovery (`--hooks-config`), never managed layers. TOML by its
     /// extension, otherwise JSON.
     pub explicit: Option<PathBuf>,
+    /// By which description of the dialects the files are read and the hooks run.
+    pub profile: Profile,
 }
 
 impl Roots {
@@ -84,6 +87,7 @@ impl Roots {
             home,
             project: project.into(),
             explicit: None,
+            profile: Profile::default(),
         }
     }
 
@@ -95,6 +99,7 @@ impl Roots {
             codex_home: absolute(&self.codex_home),
             project: absolute(&self.project),
             explicit: self.explicit.as_deref().map(absolute),
+            profile: self.profile,
         }
     }
 }
@@ -200,6 +205,12 @@ impl Loaded {
         }
     }
 
+    /// The table of the dialect, in the profile it was read by.
+    #[must_use]
+    pub fn table(&self) -> &'static Dialect {
+        self.dialect.profile(self.roots.profile)
+    }
+
     /// Whether any file of this dialect is there, broken ones included.
     #[must_use]
     pub fn any_file(&self) -> bool {
@@ -210,7 +221,10 @@ impl Loaded {
     /// held one and is broken.
     #[must_use]
     pub fn configures_hooks(&self) -> bool {
-        !self.handlers.is_empty() || self.files.iter().any(|f| f.state == FileState::Broken)
+        let mut broken = self.broken();
+        !self.handlers.is_empty()
+            || self.files.iter().any(|f| f.state == FileState::Broken)
+            || broken.any(|found| found.code == "invalid-matcher")
     }
 
     /// The findings about what the real client would drop or refuse.
@@ -232,7 +246,8 @@ impl Loaded {
     fn take(&mut self, layer: &Layer, part: Part) -> Option<switch::Switch> {
         for (handler, places) in part.handlers {
             self.places.insert(handler.key.clone(), places);
-            self.handlers.push(handler);
+            let profile = self.roots.profile;
+            self.handlers.push(Handler { profile, ..handler });
         }
         if !part.env.is_empty() {
             self.env.extend(part.env.clone());
@@ -303,7 +318,7 @@ fn read_file(loaded: &mut Loaded, layer: &Layer, path: &Path, form: Form) -> Par
         Source::Absent => (FileState::Absent, Part::default(), Vec::new()),
         Source::Unreadable(why) => unreadable(path, layer, &why),
         Source::Text(text) => {
-            let read = read_text(loaded.dialect, layer, path, form, &text);
+            let read = read_text(loaded.table(), layer, path, form, &text);
             loaded.texts.insert(path.to_path_buf(), text.into());
             read
         }
@@ -326,9 +341,18 @@ fn unreadable(path: &Path, layer: &Layer, why: &str) -> ReadFile {
     (FileState::Broken, Part::default(), report.finish())
 }
 
-fn read_text(dialect: DialectId, layer: &Layer, path: &Path, form: Form, text: &str) -> ReadFile {
-    let mut report = Report::new(path, layer, text, dialect == DialectId::Claude);
-    let part = match (dialect, form) {
+fn read_text(
+    dialect: &'static Dialect,
+    layer: &Layer,
+    path: &Path,
+    form: Form,
+    text: &str,
+) -> ReadFile {
+    let mut report = Report::new(path, layer, text, dialect.id == DialectId::Claude);
+    let part = match (dialect.id, form) {
+        (_, Form::Json) if dialect.config == ConfigStyle::Lenient => {
+            lenient::read(dialect, &mut report)
+        }
         (DialectId::Claude, Form::Json) => claude::read(&mut report),
         (DialectId::Codex, Form::Json) => codex::read_json(&mut report),
         (DialectId::Codex, Form::Toml) => codex::read_toml(&mut report),

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use super::{
-    Dialect, DialectId, EventRow, Field, Halting, HandlerTypes, Kind, MatcherStyle, NEUTRAL, Order,
-    Plain, ReasonPick, Refusal, Spill, Subject, Timeouts, field,
+    ConfigStyle, Dialect, DialectId, EventRow, Field, Halting, HandlerTypes, Kind, MatcherStyle,
+    NEUTRAL, Order, OutputStyle, Plain, Profile, ReasonPick, Refusal, Spill, Subject, Timeouts,
+    field,
 };
 
 const ALL: HandlerTypes = HandlerTypes {
@@ -104,6 +105,7 @@ const fn refusing(refusal: Refusal) -> EventRow {
 /// Claude Code.
 pub static CLAUDE: Dialect = Dialect {
     id: DialectId::Claude,
+    profile: Profile::Measured,
     measured_on: "Claude Code 2.1.332",
     events: &[
         EventRow {
@@ -853,6 +855,10 @@ pub static CLAUDE: Dialect = Dialect {
     dedupe: true,
     context_order: Order::Finished,
     reason: ReasonPick::LastFinished,
+    output: OutputStyle::Claude,
+    config: ConfigStyle::Client,
+    timeout_keys: &["timeout"],
+    background: true,
     timeout_fails: false,
     aliases: &[("Agent", &["Task"]), ("Task", &["Agent"])],
     spill: Spill::Utf16 {

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use super::{
-    COMMAND_ONLY, Dialect, DialectId, EventRow, ExitText, Field, Halting, HandlerTypes, Kind,
-    MatcherStyle, NEUTRAL, Order, Plain, ReasonPick, Refusal, Spill, Subject, Timeouts, field,
+    COMMAND_ONLY, ConfigStyle, Dialect, DialectId, EventRow, ExitText, Field, Halting,
+    HandlerTypes, Kind, MatcherStyle, NEUTRAL, Order, OutputStyle, Plain, Profile, ReasonPick,
+    Refusal, Spill, Subject, Timeouts, field,
 };
 
 const TYPES: HandlerTypes = HandlerTypes {
@@ -33,6 +34,7 @@ const BASE: EventRow = EventRow {
 /// Codex. The order of the rows is the order in which the events of one file are listed and keyed.
 pub static CODEX: Dialect = Dialect {
     id: DialectId::Codex,
+    profile: Profile::Measured,
     measured_on: "Codex 0.171.0",
     events: &[
         EventRow {
@@ -368,6 +370,10 @@ pub static CODEX: Dialect = Dialect {
     dedupe: false,
     context_order: Order::Configured,
     reason: ReasonPick::FirstConfigured,
+    output: OutputStyle::Codex,
+    config: ConfigStyle::Client,
+    timeout_keys: &["timeout"],
+    background: true,
     timeout_fails: true,
     aliases: &[("apply_patch", &["Write", "Edit"])],
     spill: Spill::Tokens { limit: 2500 },

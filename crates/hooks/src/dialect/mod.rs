@@ -5,12 +5,14 @@
 
 pub(crate) mod claude;
 mod codex;
+mod seeds;
 
 use std::fmt;
 use std::time::Duration;
 
 pub use claude::CLAUDE;
 pub use codex::CODEX;
+pub use seeds::{CLAUDE_SEEDS, CODEX_SEEDS};
 
 /// The dialects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -34,7 +36,7 @@ impl DialectId {
         }
     }
 
-    /// Its table.
+    /// Its table, as measured on its client.
     #[must_use]
     pub fn table(self) -> &'static Dialect {
         match self {
@@ -42,6 +44,29 @@ impl DialectId {
             Self::Codex => &CODEX,
         }
     }
+}
+
+impl DialectId {
+    /// Its table in a profile.
+    #[must_use]
+    pub fn profile(self, profile: Profile) -> &'static Dialect {
+        match (profile, self) {
+            (Profile::Measured, _) => self.table(),
+            (Profile::Seeds, Self::Claude) => &CLAUDE_SEEDS,
+            (Profile::Seeds, Self::Codex) => &CODEX_SEEDS,
+        }
+    }
+}
+
+/// Which description of a dialect is in force, where there are two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Profile {
+    /// As measured on the newest client.
+    #[default]
+    Measured,
+    /// As the commission of this project describes it: Codex matchers are always regular
+    /// expressions, `timeoutSec` is heard, output is read leniently, reasons are joined.
+    Seeds,
 }
 
 impl fmt::Display for DialectId {
@@ -55,6 +80,8 @@ impl fmt::Display for DialectId {
 pub struct Dialect {
     /// Which.
     pub id: DialectId,
+    /// Which description of it.
+    pub profile: Profile,
     /// The client the rows were measured on.
     pub measured_on: &'static str,
     /// Its events, in the order in which one file's events run (Codex) or are documented (Claude).
@@ -69,6 +96,14 @@ pub struct Dialect {
     pub context_order: Order,
     /// Which reason speaks for several denials.
     pub reason: ReasonPick,
+    /// How a hook's output is read.
+    pub output: OutputStyle,
+    /// How configuration files are read.
+    pub config: ConfigStyle,
+    /// The keys that set a handler's timeout, the first one first.
+    pub timeout_keys: &'static [&'static str],
+    /// Whether `async` handlers run, not awaited.
+    pub background: bool,
     /// Whether a timeout is a failure of the hook (Codex) or a cancelled run (Claude).
     pub timeout_fails: bool,
     /// Further names under which matchers find a tool: `(tool, names)`.
@@ -120,6 +155,8 @@ pub enum ReasonPick {
     FirstConfigured,
     /// The last to finish.
     LastFinished,
+    /// All of them, as configured, joined by a blank line.
+    Joined,
 }
 
 /// When a text is too long for the model.
@@ -140,6 +177,26 @@ pub enum Spill {
     },
 }
 
+/// How a hook's output is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutputStyle {
+    /// One JSON object decides on any exit code; what is not valid is dropped whole.
+    Claude,
+    /// Strictly: what does not fit the event makes the run fail.
+    Codex,
+    /// Standard output counts on exit 0 only, and what does not fit is passed over field by field.
+    Lenient,
+}
+
+/// How configuration files are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConfigStyle {
+    /// With the losses of the client.
+    Client,
+    /// What is malformed is passed over; an invalid matcher costs the file.
+    Lenient,
+}
+
 /// How matchers are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MatcherStyle {
@@ -148,6 +205,8 @@ pub enum MatcherStyle {
     Claude,
     /// Letters, digits, `_`, `|`: a list split at `|`, exact. Otherwise an unanchored Rust regex.
     Codex,
+    /// Always an unanchored Rust regex.
+    Regex,
 }
 
 /// Which field of the payload a matcher is compared with.

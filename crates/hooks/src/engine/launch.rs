@@ -23,7 +23,7 @@ impl Engine {
         firing: &Firing,
         stdin: Arc<[u8]>,
     ) -> Spec {
-        let table = handler.dialect.table();
+        let table = handler.table();
         let variables = self.variables(handler);
         let argv = match &handler.action {
             Action::Command(command) => self.argv(handler.dialect, command, &variables),

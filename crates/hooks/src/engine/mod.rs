@@ -117,7 +117,7 @@ impl Engine {
     /// Prepares the handlers: matchers are compiled, conditions parsed.
     #[must_use]
     pub fn new(parts: EngineParts) -> Self {
-        let table = parts.loaded.dialect.table();
+        let table = parts.loaded.table();
         let compiled = parts
             .loaded
             .handlers
@@ -153,7 +153,7 @@ impl Engine {
     /// An event that the dialect does not have selects nothing.
     #[must_use]
     pub fn prepare(&self, firing: Firing) -> Prepared {
-        let row = self.parts.loaded.dialect.table().event(firing.event);
+        let row = self.parts.loaded.table().event(firing.event);
         let selection = row
             .map(|row| select::select(self, row, &firing))
             .unwrap_or_default();
@@ -205,7 +205,7 @@ impl Engine {
     }
 
     fn stdin(&self, payload: &Payload) -> Arc<[u8]> {
-        let newline = self.parts.loaded.dialect.table().trailing_newline;
+        let newline = self.parts.loaded.table().trailing_newline;
         let mut bytes = payload.text().as_bytes().to_vec();
         if newline {
             bytes.push(b'\n');
@@ -272,7 +272,7 @@ impl Engine {
                 effect: ran.effect.clone(),
             })
             .collect();
-        let mut outcome = merge(self.parts.loaded.dialect.table(), &wishes);
+        let mut outcome = merge(self.parts.loaded.table(), &wishes);
         outcome.notices.extend(selection.notices);
         outcome
             .notices

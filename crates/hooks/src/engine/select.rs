@@ -76,7 +76,7 @@ pub(super) fn select(engine: &Engine, row: &EventRow, firing: &Firing) -> Select
             }
         }
     }
-    if engine.parts.loaded.dialect.table().dedupe {
+    if engine.parts.loaded.table().dedupe {
         skipped.extend(drop_duplicates(&mut fitting));
         skipped.sort_by_key(|(index, _)| *index);
     }
@@ -101,7 +101,7 @@ struct Names<'a> {
 
 impl<'a> Names<'a> {
     fn of(engine: &Engine, row: &EventRow, payload: &'a Payload) -> Self {
-        let table = engine.parts.loaded.dialect.table();
+        let table = engine.parts.loaded.table();
         let names = match row.subject {
             Subject::Ignored => Vec::new(),
             Subject::Tool => table.tool_names(payload.str_field("tool_name").unwrap_or_default()),

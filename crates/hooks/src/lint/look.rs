@@ -81,7 +81,7 @@ impl<'a> Look<'a> {
         handler: &'a Handler,
         context: &'a Context,
     ) -> Option<Self> {
-        let dialect = handler.dialect.table();
+        let dialect = handler.table();
         let row = dialect.event(handler.event)?;
         let words = match &handler.action {
             Action::Command(command) if command.args.is_none() => words_within(&command.command),

@@ -51,11 +51,13 @@ impl Hooks {
         let selection = Selection {
             dialect: None,
             hooks_config: args.hooks_config.clone(),
+            profile: args.profile,
         };
-        let usual = places;
+        let mut usual = places.clone();
+        usual.roots.profile = args.profile.into();
         let places = select(places.clone(), &selection)?;
         let mut store = TrustStore::open(places.trust_file())?;
-        let settings = Settings::read(usual, &places, &selection, &store);
+        let settings = Settings::read(&usual, &places, &selection, &store);
         let (mut wanted, mut off) = (Vec::new(), Vec::new());
         for dialect in DialectId::ALL {
             let setup = Setup::read(&places, dialect, &store);

@@ -30,6 +30,7 @@ use self::model::{Chosen, ModelName};
 use self::session::Begin;
 use self::show::Screen;
 pub(crate) use self::show::ending;
+use crate::args::ProfileName;
 use crate::error::CliError;
 use crate::interrupt::Interrupts;
 use crate::places::Places;
@@ -53,6 +54,9 @@ pub(crate) struct RunArgs {
     /// Read FILE instead of the user's and the project's hook files.
     #[arg(long, value_name = "FILE")]
     hooks_config: Option<PathBuf>,
+    /// By which description of the protocols hooks are read and run.
+    #[arg(long, value_enum, value_name = "NAME", default_value_t = ProfileName::Measured)]
+    profile: ProfileName,
     /// How much is allowed without asking: default, acceptEdits, plan, dontAsk, bypassPermissions.
     #[arg(long, value_name = "MODE", default_value_t = Mode::Default)]
     permission_mode: Mode,

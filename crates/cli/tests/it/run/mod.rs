@@ -4,6 +4,7 @@ mod demo;
 mod ends;
 mod guards;
 mod json;
+mod profile;
 mod programs;
 mod terminal;
 
