@@ -9,10 +9,15 @@ fn root() -> PathBuf {
 }
 
 #[test]
-fn no_row_is_mapped_wrongly() {
+fn every_row_is_held_or_explained() {
     let (rows, mapping) = contract::read(&root()).unwrap();
     let report = contract::check(&root(), &rows, &mapping);
-    assert_eq!(report.wrong, Vec::<String>::new());
+    assert!(
+        report.is_whole(),
+        "{:#?}\n{:#?}",
+        report.unmapped,
+        report.wrong
+    );
     assert_eq!(report.total().rows, 401, "rows are lost or doubled");
 }
 

@@ -700,7 +700,7 @@ async fn a_nested_call_is_not_put_off() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(512))]
 
     /// Whatever calls a program makes, each has one call and one result in the log, in the order they
     /// were made, and the outer result comes last.
