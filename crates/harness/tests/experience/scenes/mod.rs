@@ -1,6 +1,7 @@
 //! Every decision once.
 
 mod calls;
+mod nested;
 
 use std::time::Duration;
 
@@ -51,6 +52,7 @@ pub(crate) fn all() -> Vec<Scene> {
         calls::permission(),
         calls::deferrals(),
         calls::results(),
+        nested::calls(),
         turns(),
         plugins(),
     ]
