@@ -12,7 +12,7 @@
 //! ```
 //!
 //! A program has no files, no network, no modules and no timers, and limits on memory, depth and the
-//! time it computes ([`Limits`]); waiting for tools does not count. A call that fails or is denied
+//! time it computes (`Limits`); waiting for tools does not count. A call that fails or is denied
 //! rejects with the error's text. The run has its result when every call it made has one.
 
 #[cfg(feature = "code-mode")]
