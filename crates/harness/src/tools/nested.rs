@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, Either, FutureExt, select};
 use futures_util::stream::FuturesUnordered;
-use seamline_seams::{Riders, Signal, Token, When};
+use seamline_seams::{Riders, Signal, When};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
@@ -87,9 +87,14 @@ impl Ledger for NoLedger {
 pub(crate) struct Origin {
     pub(crate) pipeline: Pipeline,
     pub(crate) ledger: Arc<dyn Ledger>,
-    /// The running call's identity. Nested calls carry it, never the call itself.
-    pub(crate) token: Token,
-    pub(crate) call_id: String,
+    /// The running call. Nested calls carry its identity, never the call itself.
+    call: Call,
+    /// Whether a wrapper may answer in the body's place.
+    pub(crate) wrapped: bool,
+    /// Whether its body was entered.
+    pub(crate) invoked: AtomicBool,
+    /// The body's own success, to tell it from one that a wrapper made up.
+    pub(crate) success: Mutex<Option<Success>>,
     made: AtomicU32,
     nest: Mutex<Option<Nest>>,
     given_up: AtomicBool,
@@ -109,12 +114,19 @@ struct Made {
 }
 
 impl Origin {
-    pub(crate) fn new(pipeline: Pipeline, ledger: Arc<dyn Ledger>, call: &Call) -> Self {
+    pub(crate) fn new(
+        pipeline: Pipeline,
+        ledger: Arc<dyn Ledger>,
+        call: &Call,
+        wrapped: bool,
+    ) -> Self {
         Self {
             pipeline,
             ledger,
-            token: call.token(),
-            call_id: call.call_id().to_owned(),
+            call: call.clone(),
+            wrapped,
+            invoked: AtomicBool::new(false),
+            success: Mutex::default(),
             made: AtomicU32::new(0),
             nest: Mutex::default(),
             given_up: AtomicBool::new(false),
@@ -130,7 +142,7 @@ impl Origin {
     ) -> oneshot::Receiver<Result<Success, Failure>> {
         let number = self.made.fetch_add(1, Ordering::Relaxed) + 1;
         let written = Written {
-            call_id: format!("{}{label}:{number}", self.call_id),
+            call_id: format!("{}{label}:{number}", self.call.call_id()),
             name,
             arguments,
         };
@@ -274,7 +286,7 @@ impl Worker {
         let pipeline = &origin.pipeline;
         let facts = origin.ledger.facts();
         let signal = self.signal().clone();
-        let proposal = pipeline.propose_nested(written, facts, signal, origin.token);
+        let proposal = pipeline.propose_nested(written, facts, signal, origin.call.token());
         origin.ledger.proposed(&proposal);
         if !proposal.is_concurrency_safe() {
             self.drain().await;
@@ -291,7 +303,7 @@ impl Worker {
         let origin = Arc::clone(&self.origin);
         let (pipeline, ledger) = (&origin.pipeline, &origin.ledger);
         let record = |mut call: event::ToolCall| {
-            call.parent = Some(origin.call_id.clone());
+            call.parent = Some(origin.call.call_id().to_owned());
             ledger.call(call)
         };
         let mut committed = match pipeline.commit(decided, ledger.at(), record) {
@@ -400,11 +412,13 @@ impl Worker {
 
     fn record(&self, settled: &Settled) -> Result<(), SessionError> {
         let Origin {
-            ledger, call_id, ..
+            ledger,
+            call: outer,
+            ..
         } = &*self.origin;
         let ToolResult { call, outcome, .. } = &settled.result;
         let mut result = outcome.record(call.call_id(), ledger.at());
-        result.parent = Some(call_id.clone());
+        result.parent = Some(outer.call_id().to_owned());
         let recorded = ledger.result(result);
         ledger.finished(settled);
         recorded

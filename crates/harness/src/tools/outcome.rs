@@ -139,6 +139,15 @@ impl Outcome {
         Self::failed("tool call aborted", Some(code::ABORTED))
     }
 
+    /// Stands where there is no outcome yet; costs nothing.
+    pub(super) fn nothing() -> Self {
+        Self::from(Failure {
+            message: String::new(),
+            error: None,
+            content: Content::default(),
+        })
+    }
+
     pub(crate) fn not_started() -> Self {
         Self::failed(
             "tool call aborted before dispatch",

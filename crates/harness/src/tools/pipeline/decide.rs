@@ -79,6 +79,9 @@ impl Deciding<'_> {
     /// `tools.propose`; a verdict ends the call here.
     async fn propose(&mut self) -> Option<Verdict> {
         let seam = &self.pipeline.0.seams.propose;
+        if seam.is_empty() {
+            return None;
+        }
         let answer = seam
             .dispatch(self.proposal.clone(), |_| async { ProposeDecision::Keep })
             .await;
@@ -94,13 +97,17 @@ impl Deciding<'_> {
     }
 
     async fn ask_pre(&self) -> Result<Reply<PreDecision>, Fault> {
-        let default = |_| async {
-            PreDecision::Allow {
-                pre_approved: false,
-            }
+        let allow = PreDecision::Allow {
+            pre_approved: false,
         };
         let seam = &self.pipeline.0.seams.pre;
-        seam.dispatch(self.proposal.clone(), default).await
+        match seam.is_empty() {
+            true => Ok(Reply::new(allow)),
+            false => {
+                seam.dispatch(self.proposal.clone(), |_| async { allow })
+                    .await
+            }
+        }
     }
 
     async fn permission(&mut self, decision: PreDecision) -> Verdict {

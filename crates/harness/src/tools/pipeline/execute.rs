@@ -2,8 +2,8 @@
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
@@ -17,14 +17,6 @@ use crate::tools::nested::{Ledger, NoLedger, Origin};
 use crate::tools::outcome::{Ending, Outcome, Success};
 use crate::tools::seams::{DenyCause, ToolDenied};
 use crate::tools::tool::ToolContext;
-
-/// What the body left behind, to tell its own success from one a wrapper made up.
-struct Trace {
-    invoked: AtomicBool,
-    success: Mutex<Option<Success>>,
-    /// Where it makes calls of its own from.
-    origin: Arc<Origin>,
-}
 
 impl Pipeline {
     /// Asks the guards and does the work. A call that was denied, is invalid or came too late
@@ -49,14 +41,16 @@ impl Pipeline {
         let mut executed = Executed {
             call,
             signal,
-            outcome: Outcome::not_started(),
+            outcome: Outcome::nothing(),
             ending: Ending::NotStarted,
             elapsed: Duration::ZERO,
             denial: None,
             riders,
         };
         match verdict {
-            Verdict::Go if executed.signal.is_cancelled() => {}
+            Verdict::Go if executed.signal.is_cancelled() => {
+                executed.outcome = Outcome::not_started();
+            }
             Verdict::Go => match self.0.seams.guards.check(&executed.call) {
                 Some(denied) => executed.deny(denied.denial.reason, DenyCause::Guard),
                 None => self.dispatch(&mut executed, ledger).await,
@@ -67,21 +61,18 @@ impl Pipeline {
                 executed.ending = ending;
             }
             // The agent leaves a deferred call open and never executes it.
-            Verdict::Deferred { .. } => {}
+            Verdict::Deferred { .. } => executed.outcome = Outcome::not_started(),
         }
         executed
     }
 
     async fn dispatch(&self, executed: &mut Executed, ledger: Arc<dyn Ledger>) {
-        let trace = Arc::new(Trace {
-            invoked: AtomicBool::new(false),
-            success: Mutex::default(),
-            origin: Arc::new(Origin::new(self.clone(), ledger, &executed.call)),
-        });
-        let inner = Arc::clone(&trace);
+        let wrapped = !self.0.seams.dispatch.is_empty();
+        let origin = Arc::new(Origin::new(self.clone(), ledger, &executed.call, wrapped));
+        let inner = Arc::clone(&origin);
         let core = move |call: Call, signal| {
-            let trace = Arc::clone(&inner);
-            async move { body(&call, signal, &trace).await }
+            let origin = Arc::clone(&inner);
+            async move { body(&call, signal, origin).await }
         };
         let started = Instant::now();
         let seam = &self.0.seams.dispatch;
@@ -89,10 +80,13 @@ impl Pipeline {
             .dispatch(executed.call.clone(), executed.signal.clone(), core)
             .await;
         executed.elapsed = started.elapsed();
-        executed.outcome = reviewed(&executed.call, outcome, &trace);
+        executed.outcome = match wrapped {
+            true => reviewed(&executed.call, outcome, &origin),
+            false => outcome,
+        };
         executed.ending = Ending::Ran;
-        executed.spoil(trace.invoked.load(Ordering::Acquire));
-        executed.ride(trace.origin.take_riders());
+        executed.spoil(origin.invoked.load(Ordering::Acquire));
+        executed.ride(origin.take_riders());
     }
 }
 
@@ -124,17 +118,17 @@ impl Executed {
 }
 
 /// The innermost part of the dispatch: the tool's own work, normalized.
-async fn body(call: &Call, signal: Signal, trace: &Trace) -> Outcome {
+async fn body(call: &Call, signal: Signal, origin: Arc<Origin>) -> Outcome {
     let Some(known) = call.tool() else {
         return Outcome::not_started();
     };
     if signal.is_cancelled() {
         return Outcome::not_started();
     }
-    trace.invoked.store(true, Ordering::Release);
-    let _closing = trace.origin.begin();
-    let workspace = trace.origin.pipeline.workspace().clone();
-    let context = ToolContext::nested(workspace, signal, Arc::clone(&trace.origin));
+    origin.invoked.store(true, Ordering::Release);
+    let _closing = origin.begin();
+    let workspace = origin.pipeline.workspace().clone();
+    let context = ToolContext::nested(workspace, signal, Arc::clone(&origin));
     let work = async {
         known
             .tool
@@ -150,10 +144,13 @@ async fn body(call: &Call, signal: Signal, trace: &Trace) -> Outcome {
         }
     };
     // What the body began is awaited, whether it waited for it or not.
-    trace.origin.settled().await;
+    origin.settled().await;
     outcome.contexts = context.take_contexts();
-    if let Ok(success) = &outcome.result {
-        *trace.success.lock().unwrap_or_else(PoisonError::into_inner) = Some(success.clone());
+    if let (Ok(success), true) = (&outcome.result, origin.wrapped) {
+        *origin
+            .success
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(success.clone());
     }
     outcome
 }
@@ -182,7 +179,7 @@ pub(super) fn invalid_output(call: &Call, violation: &str) -> Outcome {
 
 /// A wrapper that answered by itself, or with another call's result, is checked like a tool: the
 /// value is the authority and is shown anew.
-fn reviewed(call: &Call, outcome: Outcome, trace: &Trace) -> Outcome {
+fn reviewed(call: &Call, outcome: Outcome, origin: &Origin) -> Outcome {
     let Outcome { result, contexts } = outcome;
     let success = match result {
         Ok(success) => success,
@@ -193,7 +190,7 @@ fn reviewed(call: &Call, outcome: Outcome, trace: &Trace) -> Outcome {
             };
         }
     };
-    let own = trace
+    let own = origin
         .success
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
