@@ -5,7 +5,6 @@ use seamline_harness::agent::AgentHandle;
 use seamline_harness::content::Content;
 use seamline_harness::json::Json;
 use seamline_harness::tools::{JsonTool, PreDecision, ToolContext, ToolError};
-use seamline_seams::Scope;
 use serde_json::{Value, json};
 
 use super::{context, me, scene};
