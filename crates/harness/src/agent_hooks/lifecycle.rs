@@ -125,7 +125,7 @@ impl AgentHooks {
         event: DisplayEvent,
         next: Next<Display>,
     ) -> Result<Reply<String>, BoxError> {
-        if !self.state().answers {
+        if self.state().calls_tools {
             return Ok(next.run().await?);
         }
         self.state().held.push(event.text.clone());
@@ -160,7 +160,7 @@ impl AgentHooks {
     }
 }
 
-fn text_of(value: &Value) -> String {
+pub(super) fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         value => value.to_string(),
@@ -178,15 +178,24 @@ fn shown(message: &Message) -> Value {
             json!({"role": "tool", "tool_call_id": call_id, "content": content.to_text()})
         }
         Message::Assistant { blocks } => {
-            let texts: Vec<&str> = blocks.iter().filter_map(text_block).collect();
-            json!({"role": "assistant", "content": texts.join("\n")})
+            let (mut texts, mut calls) = (Vec::new(), Vec::new());
+            for block in blocks {
+                match block {
+                    Block::Text { text } => texts.push(text.as_str()),
+                    Block::ToolCall {
+                        id,
+                        name,
+                        arguments,
+                    } => calls.push(json!({"id": id, "name": name, "args": arguments.value()})),
+                }
+            }
+            let mut message = json!({"role": "assistant", "content": texts.join("\n")});
+            if !calls.is_empty()
+                && let Some(message) = message.as_object_mut()
+            {
+                message.insert("tool_calls".to_owned(), calls.into());
+            }
+            message
         }
-    }
-}
-
-fn text_block(block: &Block) -> Option<&str> {
-    match block {
-        Block::Text { text } => Some(text),
-        Block::ToolCall { .. } => None,
     }
 }

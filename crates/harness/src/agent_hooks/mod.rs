@@ -17,6 +17,11 @@
 //! | `output` | `agent.display` | is shown | nothing is shown, the turn is halted | is shown changed |
 //! | `agent_shutdown` | `agent.session_end` | – | – | refused by the contract |
 //!
+//! Arguments that another listener changes after they were judged are judged again at `tools.pre`;
+//! nobody rewrites there, so a transform denies the call.
+//!
+//! What `output` changes or withholds is what is shown: the log, and so the model, keeps the answer.
+//!
 //! A deny that an approval could lift is asked of the emitter's own resolver. Where it has none, the
 //! call is asked about at `tools.approval`, like any other that needs a person's yes.
 //!
@@ -72,9 +77,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agent_hooks::{
-    AgentContext, AgentContextBuilder, Decision, InterceptionEmitter, InterceptionRecord,
+    AgentContext, AgentContextBuilder, Decision, EnforcementMode, InterceptionEmitter,
+    InterceptionRecord,
 };
 use seamline_seams::{Halt, Scope, Source, Token, When};
+use serde_json::Value;
 
 use crate::agent::AgentHandle;
 pub use model::Judged;
@@ -105,10 +112,11 @@ struct State {
     refused: Option<String>,
     /// Whether anything was blocked so that a turn could not be completed.
     blocked: bool,
-    /// What was decided of calls that wait for `tools.pre`.
-    calls: HashMap<Token, Judgement>,
-    /// Whether the model's last message calls no tools.
-    answers: bool,
+    /// What was decided of calls that wait for `tools.pre`, and of which arguments.
+    calls: HashMap<Token, (Value, Judgement)>,
+    /// Whether the model's last message calls tools. Not known of a model that is not judged: what
+    /// it says is taken for the turn's output then.
+    calls_tools: bool,
     /// Texts of the answer that wait for its last one.
     held: Vec<String>,
 }
@@ -143,7 +151,8 @@ impl AgentHooks {
     }
 
     /// Asks the interceptors at each point of this agent's life, until the scope is disposed. Its
-    /// model has to be one of [`model`](Self::model) for `post_model_call` to be among them.
+    /// model has to be one of [`model`](Self::model) for `post_model_call` to be among them; with
+    /// another, `output` is asked about what each step says.
     pub fn install(&self, scope: &Scope, agent: &AgentHandle) {
         self.install_lifecycle(scope, agent);
         self.install_tools(scope, agent.tool_seams());
@@ -204,9 +213,11 @@ impl Emitted {
         (!self.record.proceeds()).then(words)
     }
 
-    /// Whether the action goes on changed.
+    /// Whether the action goes on changed. Interceptors that only evaluate change nothing.
     fn transforms(&self) -> bool {
-        self.record.proceeds() && self.record.verdict.decision == Decision::Transform
+        self.record.mode == EnforcementMode::Enforce
+            && self.record.proceeds()
+            && self.record.verdict.decision == Decision::Transform
     }
 }
 

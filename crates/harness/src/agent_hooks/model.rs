@@ -68,9 +68,8 @@ impl AgentHooks {
             false => chunks,
         };
         let calls = |chunk: &Chunk| matches!(chunk, Chunk::ToolCall { .. });
-        let answers = !chunks.iter().any(calls);
         let mut state = self.state();
-        state.answers = answers;
+        state.calls_tools = chunks.iter().any(calls);
         state.held.clear();
         drop(state);
         chunks.into_iter().map(Ok).collect()

@@ -3,6 +3,7 @@
 use seamline_seams::{BoxError, Next, Reply, Scope};
 use serde_json::Value;
 
+use super::lifecycle::text_of;
 use super::{AgentHooks, Emitted, Judgement, NAME, source};
 use crate::json::Json;
 use crate::tools::{
@@ -33,7 +34,7 @@ impl AgentHooks {
         });
     }
 
-    /// Asks once, where arguments change; `tools.pre` answers from memory.
+    /// Asks where arguments may change; `tools.pre` answers from memory.
     async fn on_propose(
         &self,
         proposal: Proposal,
@@ -42,18 +43,12 @@ impl AgentHooks {
         if !proposal.is_valid() {
             return Ok(next.run().await?);
         }
-        let (id, name) = (proposal.call_id().to_owned(), proposal.name().to_owned());
-        let args = proposal.arguments().value().clone();
-        let emitted = self
-            .emit(|build| build.pre_tool_call(&id, &name, args))
-            .await;
-        let judgement = judge(&emitted);
-        self.state().calls.insert(proposal.token(), judgement);
-        let changed = emitted
-            .context
-            .get("tool_call")
-            .and_then(|call| call.get("args"));
-        let Some(changed) = changed.filter(|_| emitted.transforms()) else {
+        let emitted = self.ask(&proposal).await;
+        let changed = emitted.arguments().filter(|_| emitted.transforms());
+        let judged = changed.unwrap_or_else(|| proposal.arguments().value());
+        let remembered = (judged.clone(), judge(&emitted));
+        self.state().calls.insert(proposal.token(), remembered);
+        let Some(changed) = changed else {
             return Ok(next.run().await?);
         };
         let arguments = Json::from_value(changed.clone());
@@ -66,12 +61,14 @@ impl AgentHooks {
         proposal: &Proposal,
         next: Next<Pre>,
     ) -> Result<Reply<PreDecision>, BoxError> {
-        let judgement = self.state().calls.get(&proposal.token()).cloned();
+        if !proposal.is_valid() {
+            return Ok(next.run().await?);
+        }
         let by = source();
-        Ok(match judgement {
-            Some(Judgement::Proceed) => next.run().await?,
-            Some(Judgement::Deny(reason)) => Reply::new(PreDecision::Deny { reason, by }),
-            Some(Judgement::Ask(reason)) => {
+        Ok(match self.judgement(proposal).await {
+            Judgement::Proceed => next.run().await?,
+            Judgement::Deny(reason) => Reply::new(PreDecision::Deny { reason, by }),
+            Judgement::Ask(reason) => {
                 let reason = Some(reason);
                 let reply = next.run().await?;
                 reply.map(|said| match said {
@@ -79,12 +76,33 @@ impl AgentHooks {
                     said => said,
                 })
             }
-            None if !proposal.is_valid() => next.run().await?,
-            None => {
-                let reason = "the interceptors were not asked about this call".to_owned();
-                Reply::new(PreDecision::Deny { reason, by })
-            }
         })
+    }
+
+    /// What was decided of just these arguments. Listeners further in may have changed them since
+    /// they were judged; then they are judged again.
+    async fn judgement(&self, proposal: &Proposal) -> Judgement {
+        let remembered = self.state().calls.get(&proposal.token()).cloned();
+        if let Some((judged, judgement)) = remembered
+            && judged == *proposal.arguments().value()
+        {
+            return judgement;
+        }
+        let emitted = self.ask(proposal).await;
+        if emitted.transforms() {
+            let reason = "an interceptor would change arguments that others have rewritten";
+            return Judgement::Deny(reason.to_owned());
+        }
+        let judgement = judge(&emitted);
+        let remembered = (proposal.arguments().value().clone(), judgement.clone());
+        self.state().calls.insert(proposal.token(), remembered);
+        judgement
+    }
+
+    async fn ask(&self, proposal: &Proposal) -> Emitted {
+        let arguments = proposal.arguments().value().clone();
+        self.emit(|build| build.pre_tool_call(proposal.call_id(), proposal.name(), arguments))
+            .await
     }
 
     async fn on_post(
@@ -120,13 +138,22 @@ impl AgentHooks {
         let changed = changed.filter(|_| emitted.transforms()).cloned();
         Ok(reply.map(|said| match (said, changed) {
             (PostDecision::Accept, Some(value)) if is_error => {
-                PostDecision::ReplaceContent(value.as_str().unwrap_or_default().into())
+                PostDecision::ReplaceContent(text_of(&value).into())
             }
             (PostDecision::Accept, Some(value)) => {
                 PostDecision::ReplaceValue(Json::from_value(value))
             }
             (said, _) => said,
         }))
+    }
+}
+
+impl Emitted {
+    /// The arguments of the call after the fold.
+    fn arguments(&self) -> Option<&Value> {
+        self.context
+            .get("tool_call")
+            .and_then(|call| call.get("args"))
     }
 }
 

@@ -64,7 +64,14 @@ async fn until(condition: impl Fn() -> bool) {
     }
 }
 
+/// Whether a process runs. Where process 1 reaps late, a dead one stays visible for a while; on
+/// Linux `/proc` tells.
 fn is_alive(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+    let state = stat.rsplit_once(") ").map(|(_, fields)| fields);
+    if state.is_some_and(|state| state.starts_with(['Z', 'X'])) {
+        return false;
+    }
     let pid = rustix::process::Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
     rustix::process::test_kill_process(pid).is_ok()
 }
