@@ -2,6 +2,7 @@
 
 mod deciding;
 mod laws;
+mod overtaken;
 mod results;
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -164,6 +164,22 @@ async fn wrappers() {
     );
 
     let bench = Bench::allowing();
+    let dispatch = &bench.pipeline.seams().dispatch;
+    dispatch.on(&bench.scope, "d", |_, own, inner| async {
+        let mut outcome = inner.run(own).await;
+        outcome.contexts.push(context("wrapper"));
+        let contexts = outcome.contexts;
+        Ok(Outcome {
+            contexts,
+            ..Outcome::failed("no room", Some("FULL"))
+        })
+    });
+    let settled = bench.echo("hi").await;
+    assert_eq!(shown(&settled), "Error: no room");
+    assert!(settled.result.outcome.has_code("FULL"));
+    assert_eq!(texts(&settled), ["from the body", "wrapper"]);
+
+    let bench = Bench::allowing();
     bench.post(PostDecision::Accept);
     bench
         .pipeline
@@ -208,6 +224,7 @@ async fn listeners_that_fail() {
     }
 }
 
+/// Contexts come in the order of the stations: propose, pre, the body, wrappers, post, and those who
 /// were told of a denial.
 #[tokio::test]
 async fn contexts_in_order() {
@@ -223,6 +240,11 @@ async fn contexts_in_order() {
             let denied = proposal.arguments().value()["text"] == "deny";
             Ok(reply.map(|decision| if denied { deny("no") } else { decision }))
         });
+    seams.dispatch.on(&bench.scope, "p", |_, own, inner| async {
+        let mut outcome = inner.run(own).await;
+        outcome.contexts.push(context("wrapper"));
+        Ok(outcome)
+    });
     seams.post.on(&bench.scope, "p", |_, next| async {
         let notice = Notice {
             source: speaker(),
@@ -238,7 +260,10 @@ async fn contexts_in_order() {
         vec![context(&format!("told of {:?}", denied.cause))]
     });
     let settled = bench.echo("hi").await;
-    assert_eq!(texts(&settled), ["propose", "pre", "from the body", "post"]);
+    assert_eq!(
+        texts(&settled),
+        ["propose", "pre", "from the body", "wrapper", "post"]
+    );
     assert_eq!(settled.notices.len(), 1);
     assert_eq!(
         texts(&bench.echo("deny").await),
