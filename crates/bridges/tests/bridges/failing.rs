@@ -32,18 +32,19 @@ async fn a_hook_that_fails_lets_the_call_run_and_the_user_hears_of_it() {
     }
 }
 
-/// `onFailure` is Claude Code's; Codex ignores it and says so when it reads the file.
+/// `onFailure` is Claude Code's, and for Codex our own.
 #[tokio::test]
-async fn with_on_failure_block_a_claude_hook_that_fails_denies() {
-    for (command, why) in FAILURES {
+async fn with_on_failure_block_a_hook_that_fails_denies() {
+    let dialects = [Claude, Codex].into_iter();
+    for (dialect, (command, why)) in dialects.flat_map(|dialect| FAILURES.map(|it| (dialect, it))) {
         let handler = json!({
             "type": "command", "command": command, "timeout": 1, "onFailure": "block",
         });
         let (_, running) = Bench::shell("touch ran")
-            .on(Claude, "PreToolUse", handler)
+            .on(dialect, "PreToolUse", handler)
             .go()
             .await;
-        assert!(!running.exists("ran"), "{command}");
+        assert!(!running.exists("ran"), "{dialect} {command}");
         let shown = running.shown();
         assert!(shown.starts_with("Error: "), "{shown}");
         assert!(

@@ -8,8 +8,8 @@ use super::did_you_mean;
 use super::part::Slot;
 use super::report::{Finding, Report};
 use super::tree::{Node, Span, Table, Value};
-use crate::dialect::EventRow;
-use crate::handler::{Action, Background, CommandAction, Handler};
+use crate::dialect::{EventRow, Refusal};
+use crate::handler::{Action, Background, CommandAction, Handler, OnFailure};
 
 /// A handler that has the right shape.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct Draft {
 const TYPES: [&str; 4] = ["command", "mcp_tool", "prompt", "agent"];
 
 /// Claude Code's keys, which Codex drops in silence.
-const CLAUDE_KEYS: [&str; 11] = [
+const CLAUDE_KEYS: [&str; 10] = [
     "if",
     "args",
     "once",
@@ -34,7 +34,6 @@ const CLAUDE_KEYS: [&str; 11] = [
     "asyncRewake",
     "rewakeMessage",
     "rewakeSummary",
-    "onFailure",
     "headers",
     "allowedEnvVars",
     "continueOnBlock",
@@ -52,6 +51,8 @@ pub(crate) fn known_keys(type_name: &str) -> &'static [&'static str] {
             "async",
             "statusMessage",
             "additionalContextLimit",
+            // Ours; the client drops it in silence.
+            "onFailure",
         ],
         "mcp_tool" => &[
             "type",
@@ -61,6 +62,7 @@ pub(crate) fn known_keys(type_name: &str) -> &'static [&'static str] {
             "timeout",
             "statusMessage",
             "additionalContextLimit",
+            "onFailure",
         ],
         _ => &["type", "prompt", "model", "timeout"],
     }
@@ -223,12 +225,14 @@ pub(crate) fn finish(
     let timeout = timeout(slot, &draft, &mut findings);
     let background = background(slot, &draft, &mut findings);
     let context_limit = context_limit(slot, &draft, &mut findings);
+    let on_failure = on_failure(slot, &mut findings);
     let known = known_keys(draft.type_name);
     let read = draft.action.map(|action| {
         let handler = Handler {
             timeout,
             background,
             context_limit,
+            on_failure,
             status_message: draft.status_message,
             ..slot.handler(report, action)
         };
@@ -298,6 +302,30 @@ fn context_limit(slot: &Slot<'_>, draft: &Draft, findings: &mut Vec<Finding>) ->
     let span = field_span(slot, "additionalContextLimit");
     findings.push(Finding::warning("limit-ignored", span, message));
     None
+}
+
+/// `onFailure` is our own key (the client drops it, whatever it says): with `block` a run that fails
+/// refuses. A value that is none is broken: whoever wrote it wanted a gate that holds.
+fn on_failure(slot: &Slot<'_>, findings: &mut Vec<Finding>) -> OnFailure {
+    let Some(node) = slot.table().and_then(|table| table.get("onFailure")) else {
+        return OnFailure::Continue;
+    };
+    let event = slot.row.name;
+    match node.as_text() {
+        Some("continue") => OnFailure::Continue,
+        Some("block") if slot.row.on_failure == Refusal::Nothing => {
+            let message = format!("`onFailure` is ignored: a {event} hook cannot refuse anything");
+            findings.push(Finding::warning("on-failure-ignored", node.span, message));
+            OnFailure::Continue
+        }
+        Some("block") => OnFailure::Block,
+        _ => {
+            let found = node.describe();
+            let message = format!("`onFailure`: expected \"continue\" or \"block\", found {found}");
+            findings.push(Finding::broken("bad-on-failure", node.span, message));
+            OnFailure::Block
+        }
+    }
 }
 
 fn gives_context(row: &EventRow) -> bool {

@@ -39,6 +39,16 @@ pub fn hash(handler: &Handler) -> String {
     hex(&Sha256::digest(text.as_bytes()))
 }
 
+/// What our own store keeps of a handler: the hash, and with it what Codex's leaves out and we act
+/// on. A project that takes `onFailure: "block"` back is not the one that was agreed to.
+pub(super) fn kept(handler: &Handler) -> String {
+    let hash = hash(handler);
+    match (handler.dialect, handler.on_failure) {
+        (DialectId::Codex, OnFailure::Block) => format!("{hash}+onFailure=block"),
+        _ => hash,
+    }
+}
+
 /// The written form of a digest.
 pub(super) fn hex(digest: &[u8]) -> String {
     let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();

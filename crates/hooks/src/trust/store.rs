@@ -22,7 +22,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{Standing, TrustState, codex_status, hash, scripts};
+use super::hash::kept;
+use super::{Standing, TrustState, codex_status, scripts};
 use crate::config::Loaded;
 use crate::dialect::DialectId;
 use crate::handler::{Handler, HandlerKey, Layer};
@@ -148,7 +149,7 @@ impl TrustStore {
             layer if !layer.comes_with_project() => return Standing::plain(TrustState::Own),
             _ => {}
         }
-        let hash = hash(handler);
+        let hash = kept(handler);
         let by_codex = match handler.dialect {
             DialectId::Codex => codex_status(handler, loaded),
             DialectId::Claude => TrustState::Untrusted,
@@ -214,7 +215,7 @@ impl TrustStore {
             .filter(|handler| handler.layer.comes_with_project())
             .map(|handler| {
                 let grant = Grant {
-                    hash: hash(handler),
+                    hash: kept(handler),
                     dialect: handler.dialect.to_string(),
                     does: handler.action.summary(),
                     project: loaded.roots.project.clone(),

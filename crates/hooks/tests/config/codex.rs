@@ -292,6 +292,32 @@ fn an_invalid_matcher_costs_its_group_where_matchers_count() {
     assert_eq!(loaded.files[0].state, FileState::Loaded);
 }
 
+/// Ours, the client drops it: a value that is none is broken, and fails closed when it is ignored.
+#[test]
+fn on_failure_is_read_where_something_can_be_refused() {
+    use seamline_hooks::handler::OnFailure::{Block, Continue};
+    let bad = (Severity::Broken, "bad-on-failure");
+    let idle = (Severity::Warning, "on-failure-ignored");
+    for (event, value, expected, finding) in [
+        ("PreToolUse", r#""block""#, Block, None),
+        ("PermissionRequest", r#""block""#, Block, None),
+        ("PreToolUse", r#""continue""#, Continue, None),
+        ("PreToolUse", r#""zap""#, Block, Some(bad)),
+        ("PreToolUse", "true", Block, Some(bad)),
+        ("SessionEnd", r#""block""#, Continue, Some(idle)),
+    ] {
+        let handler = format!(r#"{{"type": "command", "command": "x", "onFailure": {value}}}"#);
+        let loaded = explicit(&one(event, &handler));
+        assert_eq!(loaded.handlers[0].on_failure, expected, "{event} {value}");
+        let found = loaded.diagnostics.iter().map(|it| (it.severity, it.code));
+        assert!(
+            found.eq(finding),
+            "{event} {value}: {:?}",
+            loaded.diagnostics
+        );
+    }
+}
+
 #[test]
 fn a_session_end_is_never_in_background_and_never_long() {
     let handler = r#"{"type": "command", "command": "x", "async": true, "timeout": 30}"#;

@@ -281,6 +281,32 @@ fn codexs_own_state_counts_for_codexs_handlers() {
     );
 }
 
+/// `onFailure` is ours: Codex's hash knows nothing of it, our store does. A gate that is to hold is not
+/// softened by an edit that nobody was asked about.
+#[test]
+fn taking_back_that_a_codex_failure_blocks_has_to_be_agreed_to() {
+    let sandbox = Sandbox::new();
+    let file = |more: &str| {
+        let handler = format!(r#"{{"type": "command", "command": "a"{more}}}"#);
+        format!(r#"{{"hooks": {{"PreToolUse": [{{"hooks": [{handler}]}}]}}}}"#)
+    };
+    let (soft, firm) = (file(""), file(r#", "onFailure": "block""#));
+    sandbox.in_project(".codex/hooks.json", &soft);
+    let before = sandbox.load(DialectId::Codex);
+    sandbox.in_project(".codex/hooks.json", &firm);
+    let loaded = sandbox.load(DialectId::Codex);
+    assert_eq!(
+        hash(&loaded.handlers[0]),
+        hash(&before.handlers[0]),
+        "Codex's own"
+    );
+    open(&sandbox).trust(&loaded.handlers, &loaded).unwrap();
+    let state = |loaded: &Loaded| open(&sandbox).status(&loaded.handlers[0], loaded).state;
+    assert_eq!(state(&loaded), Trusted);
+    sandbox.in_project(".codex/hooks.json", &soft);
+    assert_eq!(state(&sandbox.load(DialectId::Codex)), Modified);
+}
+
 /// Every field that changes what a handler does changes its hash, and no two are mistaken.
 #[test]
 fn each_field_that_matters_changes_the_hash() {
