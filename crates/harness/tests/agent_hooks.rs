@@ -4,7 +4,6 @@
 #![cfg(feature = "agent-hooks")]
 #![expect(
     clippy::unwrap_used,
-    clippy::indexing_slicing,
     reason = "in a test a broken expectation is a panic"
 )]
 
