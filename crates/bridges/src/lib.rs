@@ -25,6 +25,7 @@ mod bridge;
 mod fire;
 mod prompt;
 mod record;
+mod request;
 mod session;
 mod stop;
 mod tools;

@@ -17,6 +17,9 @@ const MOMENTS: &[&str] = &[
     "PostToolBatch",
     "Stop",
     "SessionEnd",
+    "PreModelRequest",
+    "PostModelRequest",
+    "Interrupt",
 ];
 
 /// Tools of Claude Code that the harness has, and the test server's that the runner has.
@@ -180,8 +183,8 @@ mod tests {
             call(json!({"custom": "exec", "input": ""})).as_deref(),
             Some("tool exec")
         );
-        let hooks = json!({"hooks_json": {"PreModelRequest": []}});
-        assert_eq!(codex_case(hooks).as_deref(), Some("moment PreModelRequest"));
+        let hooks = json!({"hooks_json": {"PreCompact": []}});
+        assert_eq!(codex_case(hooks).as_deref(), Some("moment PreCompact"));
         let case = |value: Value| claude(&serde_json::from_value(value).unwrap());
         let base = json!({"mode": "print", "prompts": ["@@main"]});
         let with = |key: &str, value: Value| {
