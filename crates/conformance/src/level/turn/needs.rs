@@ -6,22 +6,6 @@ use serde_json::Value;
 
 use crate::case::{Case, ClaudeCase, CodexCase};
 
-/// Events that the bridges fire.
-const MOMENTS: &[&str] = &[
-    "SessionStart",
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PermissionRequest",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "PostToolBatch",
-    "Stop",
-    "SessionEnd",
-    "PreModelRequest",
-    "PostModelRequest",
-    "Interrupt",
-];
-
 /// Tools of Claude Code that the harness has, and the test server's that the runner has.
 const TOOLS: &[&str] = &[
     "Bash",
@@ -148,7 +132,7 @@ fn first_moment<'a>(
     mut events: impl Iterator<Item = &'a str>,
 ) -> Option<String> {
     let known = |event: &&str| dialect.table().event(event).is_some();
-    let event = events.find(|event| known(event) && !MOMENTS.contains(event))?;
+    let event = events.find(|event| known(event) && !seamline_bridges::fires(event))?;
     Some(format!("moment {event}"))
 }
 
