@@ -99,6 +99,13 @@ impl Hooks {
         })
     }
 
+    /// Whether `apply_patch` is among the tools. Claude Code has no such tool, so that its hooks for Write
+    /// and Edit would not see what it writes.
+    pub(super) fn allow_patches(&self) -> bool {
+        let claude = |(loaded, _): &Ready| loaded.dialect == DialectId::Claude;
+        !self.in_force.iter().any(claude)
+    }
+
     /// `claude 4 hooks`, per protocol in force.
     pub(super) fn summary(&self) -> Vec<(DialectId, usize)> {
         self.in_force

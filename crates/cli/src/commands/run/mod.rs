@@ -21,7 +21,8 @@ use seamline_harness::permission::Mode;
 use seamline_harness::plugins::ShellSyntax;
 use seamline_harness::session::Session;
 use seamline_harness::session::event::TurnEndReason;
-use seamline_harness::tools::{CodeMode, ToolSeams, builtin};
+use seamline_harness::tools::builtin::{self, ApplyPatch};
+use seamline_harness::tools::{CodeMode, ToolSeams};
 use seamline_seams::{Fault, FaultLog, Scope};
 
 use self::debug::DebugFolder;
@@ -168,7 +169,7 @@ async fn perform(
     let faults = FaultLog::new();
     let project = chosen.project(places);
     let begun = session::begin(args, places, &project)?;
-    let agent = agent(args, chosen, &project, begun.session.clone(), &faults)?;
+    let agent = agent(args, chosen, hooks, begun.session.clone(), &faults)?;
     let root = Scope::root_with("seamline", &faults);
     screen.watch(&root, agent.seams());
     screen.begin(chosen, args, agent.session(), hooks);
@@ -205,13 +206,18 @@ async fn perform(
 fn agent(
     args: &RunArgs,
     chosen: &Chosen,
-    project: &std::path::Path,
+    hooks: &Hooks,
     session: Session,
     faults: &FaultLog,
 ) -> Result<Agent, CliError> {
+    let tools = builtin::registry().map_err(internal)?;
+    if hooks.allow_patches() {
+        tools.add(ApplyPatch).map_err(internal)?;
+    }
+    let project = session.project().to_owned();
     let agent = Agent::builder(Arc::clone(&chosen.model), session)
         .model_name(&chosen.name)
-        .tools(builtin::registry().map_err(internal)?)
+        .tools(tools)
         .mode(args.permission_mode)
         .code_mode(args.code_mode.into())
         .cwd(project)
