@@ -53,6 +53,7 @@ impl Kit {
         Engine::new(EngineParts {
             trust,
             exec: Arc::clone(&self.exec),
+            mcp: Arc::new(seamline_hooks::mcp::NoServers),
             base_env: stage.env.clone(),
             project: stage.start.clone(),
             home: stage.home.clone(),

@@ -144,5 +144,5 @@ pub(super) fn all_ended(fired: &Fired) -> bool {
     fired.trace.started.is_empty()
         && runs
             .iter()
-            .all(|run| matches!(run.exit, Exit::Code(_) | Exit::Signal(_)))
+            .all(|run| matches!(run.exit, Exit::Code(_) | Exit::Signal(_) | Exit::CallFailed(_)))
 }
