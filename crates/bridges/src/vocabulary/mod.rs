@@ -1,7 +1,9 @@
 //! How each dialect names our tools, shapes their inputs and shapes their results.
 //!
 //! Our tools have Claude Code's names and shapes, so its vocabulary is the identity. Codex knows a
-//! shell and a patch tool: `Bash` keeps its command only, `Write` and `Edit` are `apply_patch`.
+//! shell and a patch tool: `Bash` keeps its command only, `Write` and `Edit` are `apply_patch`. A tool
+//! of an MCP server has one name in both, but for hyphens, which Codex writes `_`, and its result is
+//! the whole object in Codex and the list of content blocks in Claude Code (all measured).
 
 mod claude;
 mod codex;
@@ -20,6 +22,11 @@ pub struct Spoken {
     pub name: String,
     /// The input in the dialect's shape.
     pub input: Json,
+}
+
+/// Whether a tool lives in an MCP server.
+fn is_of_a_server(name: &str) -> bool {
+    name.starts_with("mcp__")
 }
 
 /// Puts a call of ours into a dialect's words. `cwd` resolves relative paths.
@@ -51,7 +58,7 @@ pub fn hear(
 #[must_use]
 pub fn response(dialect: DialectId, name: &str, outcome: &Outcome) -> Json {
     match dialect {
-        DialectId::Claude => claude::response(outcome),
+        DialectId::Claude => claude::response(name, outcome),
         DialectId::Codex => codex::response(name, outcome),
     }
 }
