@@ -22,7 +22,8 @@
 //!
 //! Two bridges live side by side, Claude's outermost: any denial wins, Codex sees Claude's rewrite,
 //! and a command that both would run for the same moment runs once, under Claude. Each speaks its
-//! own tool names (the module [`vocabulary`]).
+//! own tool names (the module [`vocabulary`]). Hooks that ask a tool of an MCP server reach the agent's
+//! servers through [`HookServers`].
 
 mod approval;
 mod bridge;
@@ -30,6 +31,7 @@ mod fire;
 mod prompt;
 mod record;
 mod request;
+mod servers;
 mod session;
 mod stop;
 mod tools;
@@ -38,6 +40,7 @@ pub mod vocabulary;
 pub use bridge::{Bridge, BridgeOptions};
 pub use fire::fires;
 pub use record::Witness;
+pub use servers::HookServers;
 
 /// The README, so that its example is compiled and run.
 #[cfg(doctest)]

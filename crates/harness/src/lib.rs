@@ -50,7 +50,7 @@
 //! [`seamline_seams`] and its [guide](seamline_seams::guide).
 //!
 //! What is deliberately absent: the words of any hook protocol, and HTTP. Models and tool servers
-//! are reached through [`Model`](model::Model) and [`JsonTool`](tools::JsonTool).
+//! are reached through [`Model`](model::Model) and [`McpServers`](mcp::McpServers).
 
 pub mod agent;
 #[cfg(feature = "agent-hooks")]
@@ -58,6 +58,7 @@ pub mod agent_hooks;
 pub mod content;
 mod facts;
 pub mod json;
+pub mod mcp;
 pub mod model;
 pub mod permission;
 pub mod plugins;

@@ -20,6 +20,7 @@ pub mod engine;
 pub mod handler;
 pub mod lint;
 pub mod matcher;
+pub mod mcp;
 pub mod merge;
 pub mod outcome;
 pub mod payload;

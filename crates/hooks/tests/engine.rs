@@ -63,6 +63,7 @@ impl Bench {
             loaded,
             trust,
             exec: Arc::new(self.exec.clone()),
+            mcp: Arc::new(seamline_hooks::mcp::NoServers),
             base_env: Vec::new(),
             project: root.to_path_buf(),
             home: root.join("home"),

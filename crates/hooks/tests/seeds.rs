@@ -658,6 +658,7 @@ async fn a_handler_gets_its_time_and_claude_fills_in_its_project_everywhere() {
             loaded,
             trust,
             exec: Arc::new(exec.clone()),
+            mcp: Arc::new(seamline_hooks::mcp::NoServers),
             base_env: Vec::new(),
             project: PathBuf::from("/p"),
             home: PathBuf::from("/h"),

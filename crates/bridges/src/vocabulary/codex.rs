@@ -8,7 +8,7 @@ use seamline_harness::tools::builtin::{Change, FileChange, Patch, PatchHunk};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::Spoken;
+use super::{Spoken, is_of_a_server};
 
 pub(super) fn speak(name: &str, arguments: &Json, cwd: &Path) -> Spoken {
     let command = |name: &str, command: String| Spoken {
@@ -21,9 +21,18 @@ pub(super) fn speak(name: &str, arguments: &Json, cwd: &Path) -> Spoken {
         "Write" => command("apply_patch", add_file(view, cwd)),
         "Edit" => command("apply_patch", update_file(view, cwd)),
         _ => Spoken {
-            name: name.to_owned(),
+            name: spoken_name(name),
             input: arguments.clone(),
         },
+    }
+}
+
+/// Hyphens in the name of a server's tool become `_`: Codex has no others (measured).
+fn spoken_name(name: &str) -> String {
+    if is_of_a_server(name) {
+        name.replace('-', "_")
+    } else {
+        name.to_owned()
     }
 }
 
@@ -222,6 +231,14 @@ mod tests {
             (spoken.name.as_str(), spoken.input.text()),
             ("Bash", r#"{"command":"ls"}"#)
         );
+    }
+
+    /// Measured: `my-srv` is `mcp__my_srv__…` in payloads, so no matcher with a hyphen fits it.
+    #[test]
+    fn a_tool_of_a_server_has_no_hyphens() {
+        let name = |name| speak(name, &args(json!({})), Path::new("/")).name;
+        assert_eq!(name("mcp__my-srv__get-page"), "mcp__my_srv__get_page");
+        assert_eq!(name("my-tool"), "my-tool");
     }
 
     #[test]

@@ -5,6 +5,9 @@
 //! that a hook rewrote is taken back into the call where it still is one Write or one Edit, and refused
 //! otherwise.
 //!
+//! A tool of an MCP server has one name in both, but for hyphens, which Codex writes `_`, and its result
+//! is the whole object in Codex and the list of content blocks in Claude Code (all measured).
+//!
 //! Our own `apply_patch` has no name in Claude Code's words: its hooks see it under that name, and
 //! matchers for Write and Edit do not fit it. A host that runs such hooks should not offer the tool.
 
@@ -25,6 +28,11 @@ pub struct Spoken {
     pub name: String,
     /// The input in the dialect's shape.
     pub input: Json,
+}
+
+/// Whether a tool lives in an MCP server.
+fn is_of_a_server(name: &str) -> bool {
+    name.starts_with("mcp__")
 }
 
 /// Puts a call of ours into a dialect's words. `cwd` resolves relative paths.
@@ -57,7 +65,7 @@ pub fn hear(
 #[must_use]
 pub fn response(dialect: DialectId, name: &str, outcome: &Outcome) -> Json {
     match dialect {
-        DialectId::Claude => claude::response(outcome),
+        DialectId::Claude => claude::response(name, outcome),
         DialectId::Codex => codex::response(name, outcome),
     }
 }

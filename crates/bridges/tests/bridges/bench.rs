@@ -254,6 +254,7 @@ pub(crate) fn engine(
         trust: trust.collect(),
         loaded,
         exec: Arc::new(Supervisor::new()),
+        mcp: Arc::new(seamline_hooks::mcp::NoServers),
         base_env: std::env::vars_os().collect(),
         project: project.to_path_buf(),
         home: home.to_path_buf(),

@@ -140,6 +140,7 @@ fn exit_word(exit: &Exit) -> String {
         Exit::TimedOut => "timed out".into(),
         Exit::Cancelled => "cancelled".into(),
         Exit::SpawnFailed(_) => "not started".into(),
+        Exit::CallFailed(_) => "no answer".into(),
     }
 }
 

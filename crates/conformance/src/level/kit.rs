@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use seamline_bridges::HookServers;
 use seamline_hooks::config::{Loaded, Roots, load};
 use seamline_hooks::engine::EngineParts;
 use seamline_hooks::runner::Exec;
 use seamline_hooks::trust::{TrustState, codex_status};
 use seamline_hooks::{DialectId, Engine, Handler};
 
+use super::servers::CaseServers;
 use super::trace::Reader;
 use crate::bench::Bench;
 use crate::stage::Stage;
@@ -35,7 +37,13 @@ impl Kit {
     }
 
     /// Loads what the stage holds and makes an engine of it.
-    pub(super) fn engine(&self, dialect: DialectId, stage: &Stage, trust: &Trust) -> Engine {
+    pub(super) fn engine(
+        &self,
+        dialect: DialectId,
+        stage: &Stage,
+        trust: &Trust,
+        servers: &CaseServers,
+    ) -> Engine {
         let mut loaded = load(dialect, &roots(dialect, stage));
         let environment: Vec<String> = stage
             .env
@@ -53,6 +61,7 @@ impl Kit {
         Engine::new(EngineParts {
             trust,
             exec: Arc::clone(&self.exec),
+            mcp: Arc::new(HookServers::new(servers.shared())),
             base_env: stage.env.clone(),
             project: stage.start.clone(),
             home: stage.home.clone(),

@@ -6,6 +6,7 @@
 
 mod engine;
 mod kit;
+mod servers;
 mod trace;
 mod turn;
 

@@ -16,7 +16,7 @@ use seamline_hooks::{Decision, DialectId};
 use serde_json::{Map, Value};
 
 pub use claude::{ClaudeMoments, Group, groups};
-pub use codex::{ModelTurn, servers, walk};
+pub use codex::{ModelTurn, walk};
 
 /// One moment: an event and what hooks read.
 #[derive(Debug, Clone, PartialEq)]

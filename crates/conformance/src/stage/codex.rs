@@ -10,6 +10,10 @@ use crate::bench::Bench;
 use crate::case::CodexCase;
 use crate::pace::{Pace, VARIABLE};
 
+/// The test server, and what `$MCP_SERVER` is.
+const SERVER: &str = "mcp_server.py";
+const SERVER_TEXT: &str = include_str!("../../fixtures/mcp_server.py");
+
 impl Stage {
     /// Sets up `case`.
     ///
@@ -39,7 +43,7 @@ impl Stage {
     /// handler's hash covers the text as it was written.
     fn name_codex(&mut self, case: &CodexCase) {
         let (home, project, codex) = (self.home.clone(), self.project.clone(), self.codex_home());
-        let server = self.root.join("mcp_server");
+        let server = self.root.join(SERVER);
         self.name_paths(&[
             ("HOME", &home),
             ("CWD", &project),
@@ -99,6 +103,9 @@ impl Stage {
             self.write(&self.project.join(".git/HEAD"), "ref: refs/heads/main\n")?;
             self.make_folder(&self.project.join(".git/objects"))?;
             self.make_folder(&self.project.join(".git/refs"))?;
+        }
+        if case.mcp_server.is_some() || case.toml_extra.contains("$MCP_SERVER") {
+            self.write(&self.root.join(SERVER), SERVER_TEXT)?;
         }
         self.make_folder(&self.root.join("tmp"))?;
         self.make_folder(&self.start)

@@ -8,7 +8,7 @@ use super::json::{RawObject, check};
 use super::{Effect, Output, Reading};
 use crate::dialect::claude::UNIVERSALS;
 use crate::dialect::{CLAUDE, Halting, Kind, Plain, Refusal};
-use crate::handler::OnFailure;
+use crate::handler::{Action, OnFailure};
 use crate::outcome::Decision;
 use crate::runner::Exit;
 use crate::trace::{EntryKind, RunStatus};
@@ -26,7 +26,9 @@ pub(super) fn read(run: &Output<'_>) -> Reading {
         Exit::Code(code) => *code,
         Exit::Cancelled => return ended(run, RunStatus::Cancelled),
         Exit::TimedOut => return timed_out(run),
-        Exit::Signal(_) | Exit::SpawnFailed(_) => return failed(run, error_text(run)),
+        Exit::Signal(_) | Exit::SpawnFailed(_) | Exit::CallFailed(_) => {
+            return failed(run, error_text(run));
+        }
     };
     let form = form(run);
     if code == 2 && !(run.row.missing_script_passes && missing_script(run)) {
@@ -47,8 +49,19 @@ pub(super) fn read(run: &Output<'_>) -> Reading {
         Form::Invalid(why) => failed(run, format!("hook output is not valid: {why}")),
         Form::Empty | Form::Plain(_) if code != 0 => failed(run, error_text(run)),
         Form::Empty => Reading::new(RunStatus::Completed),
+        Form::Plain(_) if closed(run) && must_be_an_object(run) => {
+            let why = "the tool answered with plain text, which decides nothing";
+            failed(run, why.to_owned())
+        }
         Form::Plain(text) => plain(run, text),
     }
+}
+
+/// A fail-closed MCP tool that answers with plain text has failed, unless plain text is the answer
+/// (measured).
+fn must_be_an_object(run: &Output<'_>) -> bool {
+    let plain_answers = matches!(run.row.plain, Plain::Instructions | Plain::Path);
+    matches!(run.handler.action, Action::McpTool { .. }) && !plain_answers
 }
 
 /// The hook's own words about its failure, or ours where it has none.

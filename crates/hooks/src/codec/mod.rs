@@ -164,6 +164,7 @@ impl Output<'_> {
             Exit::TimedOut => Some(format!("hook timed out after {timeout}")),
             Exit::Cancelled => Some("hook was cancelled".to_owned()),
             Exit::SpawnFailed(why) => Some(format!("hook could not be started: {why}")),
+            Exit::CallFailed(why) => Some(why.clone()),
         }
     }
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::{
     ConfigStyle, Dialect, DialectId, EventRow, Field, Halting, HandlerTypes, Kind, MatcherStyle,
-    NEUTRAL, Order, OutputStyle, Plain, Profile, ReasonPick, Refusal, Spill, Subject, Timeouts,
-    field,
+    NEUTRAL, Order, OutputStyle, Placeholders, Plain, Profile, ReasonPick, Refusal, Spill, Subject,
+    Timeouts, field,
 };
 
 const ALL: HandlerTypes = HandlerTypes {
@@ -866,6 +866,7 @@ pub static CLAUDE: Dialect = Dialect {
         preview: 2_000,
     },
     matcher: MatcherStyle::Claude,
+    placeholders: Placeholders::Lenient,
     tools: &[
         "Agent",
         "AskUserQuestion",

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::{
     COMMAND_ONLY, ConfigStyle, Dialect, DialectId, EventRow, ExitText, Field, Halting,
-    HandlerTypes, Kind, MatcherStyle, NEUTRAL, Order, OutputStyle, Plain, Profile, ReasonPick,
-    Refusal, Spill, Subject, Timeouts, field,
+    HandlerTypes, Kind, MatcherStyle, NEUTRAL, Order, OutputStyle, Placeholders, Plain, Profile,
+    ReasonPick, Refusal, Spill, Subject, Timeouts, field,
 };
 
 const TYPES: HandlerTypes = HandlerTypes {
@@ -378,6 +378,7 @@ pub static CODEX: Dialect = Dialect {
     aliases: &[("apply_patch", &["Write", "Edit"])],
     spill: Spill::Tokens { limit: 2500 },
     matcher: MatcherStyle::Codex,
+    placeholders: Placeholders::Strict,
     tools: &[
         "Bash",
         "apply_patch",

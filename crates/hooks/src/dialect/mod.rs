@@ -112,6 +112,8 @@ pub struct Dialect {
     pub spill: Spill,
     /// How matchers are read.
     pub matcher: MatcherStyle,
+    /// How the input of an `mcp_tool` handler is filled in.
+    pub placeholders: Placeholders,
     /// Tool names that exist at home, for suggestions.
     pub tools: &'static [&'static str],
 }
@@ -207,6 +209,15 @@ pub enum MatcherStyle {
     Codex,
     /// Always an unanchored Rust regex.
     Regex,
+}
+
+/// How `${path.to.field}` in the input of an `mcp_tool` handler is filled in from the payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Placeholders {
+    /// One that names nothing makes the run fail; a value that stands alone keeps its type (Codex).
+    Strict,
+    /// One that names nothing is empty; an object or list becomes its JSON text (Claude).
+    Lenient,
 }
 
 /// Which field of the payload a matcher is compared with.

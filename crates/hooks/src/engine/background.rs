@@ -7,11 +7,11 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
+use super::launch::Job;
 use super::{Engine, run_of};
 use crate::codec;
 use crate::dialect::EventRow;
 use crate::handler::Handler;
-use crate::runner::Spec;
 use crate::trace::Run;
 
 /// A run in background that has ended. It can decide nothing; it can still say something.
@@ -47,10 +47,10 @@ impl Background {
         engine: &Engine,
         row: &'static EventRow,
         handler: Arc<Handler>,
-        spec: Spec,
+        job: Job,
     ) {
-        let (argv, cwd) = (spec.argv.clone(), spec.cwd.clone());
-        let run = engine.parts.exec.run(spec, self.stop.child_token());
+        let (argv, cwd) = (job.argv(), job.cwd());
+        let run = engine.start(job, self.stop.child_token());
         let (spill, ended) = (engine.spill.clone(), Arc::clone(&self.ended));
         self.tasks.spawn(async move {
             let finished = run.await;

@@ -1,13 +1,18 @@
-//! What a handler's process is given: program, folder, environment, time.
+//! What a handler is given: its process a program, folder, environment and time, its call to an MCP
+//! server arguments and time.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
 
 use super::{Engine, Firing};
 use crate::dialect::{DialectId, EventRow};
 use crate::handler::{Action, CommandAction, Handler};
-use crate::runner::{KillLadder, Spec, shell};
+use crate::mcp::Ask;
+use crate::runner::{BoxFuture, Finished, KillLadder, Spec, shell};
 
 /// How long output is read after the hook itself has exited while somebody else holds its pipe.
 ///
@@ -15,14 +20,63 @@ use crate::runner::{KillLadder, Spec, shell};
 /// process hold a turn for ten minutes. The clock restarts with each byte.
 const DRAIN: Duration = Duration::from_millis(100);
 
+/// One handler, ready to start.
+pub(super) enum Job {
+    /// A process.
+    Process(Spec),
+    /// A call to an MCP server, and the folder of the session.
+    Call(Ask, PathBuf),
+}
+
+impl Job {
+    /// Program and arguments; a call has none.
+    pub(super) fn argv(&self) -> Vec<String> {
+        match self {
+            Self::Process(spec) => spec.argv.clone(),
+            Self::Call(..) => Vec::new(),
+        }
+    }
+
+    pub(super) fn cwd(&self) -> PathBuf {
+        match self {
+            Self::Process(spec) => spec.cwd.clone(),
+            Self::Call(_, cwd) => cwd.clone(),
+        }
+    }
+}
+
 impl Engine {
-    pub(super) fn spec(
+    /// Makes a handler ready.
+    pub(super) fn job(
         &self,
         row: &EventRow,
         handler: &Handler,
         firing: &Firing,
         stdin: Arc<[u8]>,
-    ) -> Spec {
+    ) -> Job {
+        if let Action::McpTool {
+            server,
+            tool,
+            input,
+        } = &handler.action
+        {
+            let asked = (server.as_str(), tool.as_str(), input.as_ref());
+            let style = handler.table().placeholders;
+            let ask = Ask::new(asked, firing.payload.value(), style, timeout(row, handler));
+            return Job::Call(ask, firing.cwd.clone());
+        }
+        Job::Process(self.spec(row, handler, firing, stdin))
+    }
+
+    /// Starts it. When `signal` is cancelled or the future is dropped, it is ended.
+    pub(super) fn start(&self, job: Job, signal: CancellationToken) -> BoxFuture<Finished> {
+        match job {
+            Job::Process(spec) => self.parts.exec.run(spec, signal),
+            Job::Call(ask, _) => ask.run(&self.parts.mcp, signal),
+        }
+    }
+
+    fn spec(&self, row: &EventRow, handler: &Handler, firing: &Firing, stdin: Arc<[u8]>) -> Spec {
         let table = handler.table();
         let variables = self.variables(handler);
         let argv = match &handler.action {

@@ -24,15 +24,17 @@ pub use background::BackgroundRun;
 pub use select::Selection;
 
 use self::background::Background;
+use self::launch::Job;
 use self::select::Compiled;
 use crate::codec::{self, Effect, Reading};
 use crate::config::Loaded;
 use crate::dialect::EventRow;
 use crate::handler::{Handler, HandlerKey};
+use crate::mcp::McpCaller;
 use crate::merge::{Wish, merge};
 use crate::outcome::{By, Decision, Notice, NoticeKind, Outcome};
 use crate::payload::Payload;
-use crate::runner::{Exec, Finished, Spec};
+use crate::runner::{Exec, Finished};
 use crate::spill::SpillFolder;
 use crate::trace::{Run, RunStatus, Trace};
 use crate::trust::TrustState;
@@ -45,6 +47,8 @@ pub struct EngineParts {
     pub trust: BTreeMap<HandlerKey, TrustState>,
     /// Starts the processes.
     pub exec: Arc<dyn Exec>,
+    /// Asks MCP servers; [`NoServers`](crate::mcp::NoServers) where there are none.
+    pub mcp: Arc<dyn McpCaller>,
     /// The environment every child starts from (the agent's own, usually).
     pub base_env: Vec<(OsString, OsString)>,
     /// The project root: `CLAUDE_PROJECT_DIR` and the anchor of `if` path rules.
@@ -190,16 +194,16 @@ impl Engine {
         let _in_flight = self.background.in_flight();
         let stdin = self.stdin(&firing.payload);
         for handler in &selection.background {
-            let spec = self.spec(row, handler, &firing, Arc::clone(&stdin));
-            self.background.start(self, row, Arc::clone(handler), spec);
+            let job = self.job(row, handler, &firing, Arc::clone(&stdin));
+            self.background.start(self, row, Arc::clone(handler), job);
         }
-        let specs = selection
+        let jobs = selection
             .run
             .iter()
-            .map(|handler| self.spec(row, handler, &firing, Arc::clone(&stdin)))
+            .map(|handler| self.job(row, handler, &firing, Arc::clone(&stdin)))
             .collect();
         let ran = self
-            .run_all(row, &selection.run, specs, firing.signal.child_token())
+            .run_all(row, &selection.run, jobs, firing.signal.child_token())
             .await;
         self.conclude(selection, ran)
     }
@@ -218,16 +222,16 @@ impl Engine {
         &self,
         row: &EventRow,
         handlers: &[Arc<Handler>],
-        specs: Vec<Spec>,
+        jobs: Vec<Job>,
         signal: CancellationToken,
     ) -> Vec<Ran> {
         let mut running: FuturesUnordered<_> = handlers
             .iter()
-            .zip(specs)
+            .zip(jobs)
             .enumerate()
-            .map(|(index, (handler, spec))| {
-                let (argv, cwd) = (spec.argv.clone(), spec.cwd.clone());
-                let run = self.parts.exec.run(spec, signal.clone());
+            .map(|(index, (handler, job))| {
+                let (argv, cwd) = (job.argv(), job.cwd());
+                let run = self.start(job, signal.clone());
                 async move { (index, Arc::clone(handler), argv, cwd, run.await) }
             })
             .collect();

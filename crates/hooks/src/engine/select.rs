@@ -148,7 +148,7 @@ fn verdict(
         let detail = format!("{type_name} handlers do not run at {}", row.name);
         return Err((SkipReason::Type, detail));
     }
-    if !matches!(handler.action, Action::Command(_)) {
+    if !matches!(handler.action, Action::Command(_) | Action::McpTool { .. }) {
         let detail =
             format!("{type_name} handlers are not supported yet: this one decides nothing");
         return Err((SkipReason::Type, detail));
@@ -278,7 +278,8 @@ fn drop_duplicates(fitting: &mut Vec<(usize, Arc<Handler>)>) -> Vec<(usize, Skip
     skipped
 }
 
-/// What makes two handlers the same: command, arguments, condition and shell.
+/// What makes two handlers the same: command, arguments, condition and shell; of an `mcp_tool`
+/// handler server, tool and input.
 fn identity(handler: &Handler) -> String {
     let plugin = match &handler.layer {
         Layer::Plugin(name) => name.as_str(),
@@ -290,6 +291,7 @@ fn identity(handler: &Handler) -> String {
     };
     let args = match &handler.action {
         Action::Command(command) => format!("{:?}", command.args),
+        Action::McpTool { input, .. } => format!("{input:?}"),
         other => other.type_name().to_owned(),
     };
     let command = match &handler.action {

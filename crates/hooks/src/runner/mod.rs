@@ -93,6 +93,9 @@ pub enum Exit {
     Cancelled,
     /// It could not be started; the words say why, with the program and the folder.
     SpawnFailed(String),
+    /// It is a call to a tool of an MCP server ([`crate::mcp`]) that was not answered, or with an
+    /// error; the words say why. One that was answered counts as code 0.
+    CallFailed(String),
 }
 
 /// What came of it.

@@ -128,6 +128,7 @@ impl Hooks {
                 loaded: loaded.clone(),
                 trust: trust.clone(),
                 exec: Arc::clone(&self.supervisor) as Arc<dyn seamline_hooks::runner::Exec>,
+                mcp: Arc::new(seamline_hooks::mcp::NoServers),
                 base_env: std::env::vars_os().collect(),
                 project: project.to_path_buf(),
                 home: places.roots.home.clone(),

@@ -12,6 +12,7 @@ use super::firing::{Player, all_ended, new_files, read_json};
 use super::model::Drive;
 use crate::case::ClaudeCase;
 use crate::level::kit::Trust;
+use crate::level::servers::CaseServers;
 use crate::level::trace::beyond;
 use crate::moments::{ClaudeMoments, Fire, Moment, Verdict};
 use crate::observed::Observed;
@@ -22,7 +23,12 @@ use crate::stage::Stage;
 impl EngineLevel {
     pub(super) async fn claude(&self, case: &ClaudeCase) -> Result<Observed, String> {
         let stage = Stage::claude(case, &self.kit.bench).map_err(|error| error.to_string())?;
-        let engine = self.kit.engine(DialectId::Claude, &stage, &Trust::All);
+        let engine = self.kit.engine(
+            DialectId::Claude,
+            &stage,
+            &Trust::All,
+            &CaseServers::claude(case),
+        );
         let reader = self.kit.reader(DialectId::Claude);
         let mut stagehand = Stagehand {
             player: Player::new(engine, drive(case), &stage, reader),

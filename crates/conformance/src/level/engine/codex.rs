@@ -12,6 +12,7 @@ use super::model::Drive;
 use super::{EngineLevel, listing};
 use crate::case::CodexCase;
 use crate::level::kit::Trust;
+use crate::level::servers::CaseServers;
 use crate::moments::{Fire, Moment, Verdict, walk};
 use crate::observed::Observed;
 use crate::stage::Stage;
@@ -32,7 +33,8 @@ impl EngineLevel {
         } else {
             Trust::All
         };
-        let engine = self.kit.engine(DialectId::Codex, &stage, &trust);
+        let servers = CaseServers::codex(&stage);
+        let engine = self.kit.engine(DialectId::Codex, &stage, &trust, &servers);
         let listed = case
             .is_discovery()
             .then(|| listing::listed(engine.loaded(), &stage));
@@ -43,6 +45,7 @@ impl EngineLevel {
         };
         let walked = walk(case, &stage, &mut stagehand).await;
         let mut seen = stagehand.player.finish().await;
+        servers.close().await;
         let walked = walked?;
         seen.names = stage.names.clone();
         seen.prompts = walked.prompts;

@@ -142,7 +142,10 @@ pub(super) fn read_json(path: &std::path::Path) -> Value {
 pub(super) fn all_ended(fired: &Fired) -> bool {
     let runs = &fired.trace.runs;
     fired.trace.started.is_empty()
-        && runs
-            .iter()
-            .all(|run| matches!(run.exit, Exit::Code(_) | Exit::Signal(_)))
+        && runs.iter().all(|run| {
+            matches!(
+                run.exit,
+                Exit::Code(_) | Exit::Signal(_) | Exit::CallFailed(_)
+            )
+        })
 }

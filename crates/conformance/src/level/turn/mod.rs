@@ -14,17 +14,18 @@ mod watch;
 use std::sync::Arc;
 
 use seamline_bridges::BridgeOptions;
+use seamline_harness::mcp::{register, tool_name};
 use seamline_harness::permission::Mode;
-use seamline_harness::tools::{JsonTool as _, Registry, builtin};
+use seamline_harness::tools::{Registry, builtin};
 use seamline_hooks::DialectId;
 
 use self::perform::Cast;
 use self::script::CodexModel;
-use self::tools::{ApplyPatch, ServerTool};
+use self::tools::ApplyPatch;
 use super::Level;
 use super::kit::Kit;
+use super::servers::CaseServers;
 use crate::case::{Case, CaseLevel, ClaudeCase, CodexCase, Row};
-use crate::moments::servers;
 use crate::observed::Observed;
 use crate::stage::Stage;
 
@@ -43,9 +44,8 @@ impl TurnLevel {
     async fn claude(&self, case: &ClaudeCase) -> Result<Observed, String> {
         let stage = Stage::claude(case, &self.kit.bench).map_err(|error| error.to_string())?;
         let registry = builtin::registry().map_err(|error| error.to_string())?;
-        if case.mcp_server.is_some() {
-            add(&registry, ServerTool::of_claude())?;
-        }
+        let servers = CaseServers::claude(case);
+        add(&registry, &servers)?;
         let mode = case.permission_mode.as_deref().unwrap_or("default");
         let mut options = BridgeOptions::of(DialectId::Claude);
         if let Some(cap) = case.env.get("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP") {
@@ -65,7 +65,7 @@ impl TurnLevel {
                 .map(|prompt| stage.names.fill(prompt))
                 .collect(),
         };
-        let mut seen = cast.perform(&self.kit, &stage).await?;
+        let mut seen = cast.perform(&self.kit, &stage, &servers).await?;
         seen.scripted = case.texts(&stage.names);
         Ok(seen)
     }
@@ -76,17 +76,16 @@ impl TurnLevel {
         registry
             .add(ApplyPatch)
             .map_err(|error| error.to_string())?;
-        let mut allowed = Vec::new();
-        for server in servers(&case.toml_extra) {
-            let tools = ServerTool::of_codex(&server);
-            if !case
-                .toml_extra
-                .contains("default_tools_approval_mode=\"prompt\"")
-            {
-                allowed.extend(tools.iter().map(|tool| tool.name().to_owned()));
-            }
-            add(&registry, tools)?;
-        }
+        let servers = CaseServers::codex(&stage);
+        servers.start().await?;
+        add(&registry, &servers)?;
+        let asks = case
+            .toml_extra
+            .contains("default_tools_approval_mode=\"prompt\"");
+        let tools = servers.shared().tools();
+        let tools = tools.iter().filter(|_| !asks);
+        let allowed = tools.map(|tool| tool_name(&tool.server, &tool.name));
+        let allowed = allowed.collect();
         let never = case.approval == "never";
         let cast = Cast {
             dialect: DialectId::Codex,
@@ -102,17 +101,15 @@ impl TurnLevel {
             answers: (!never).then(|| case.approve.starts_with("accept")),
             prompts: case.prompts.clone(),
         };
-        let mut seen = cast.perform(&self.kit, &stage).await?;
+        let mut seen = cast.perform(&self.kit, &stage, &servers).await?;
         seen.scripted = case.texts();
         Ok(seen)
     }
 }
 
-fn add(registry: &Registry, tools: impl IntoIterator<Item = ServerTool>) -> Result<(), String> {
-    let mut tools = tools.into_iter();
-    tools
-        .try_for_each(|tool| registry.add(tool))
-        .map_err(|error| error.to_string())
+fn add(registry: &Registry, servers: &CaseServers) -> Result<(), String> {
+    let left_out = register(registry, &servers.shared());
+    left_out.into_iter().next().map_or(Ok(()), Err)
 }
 
 impl Level for TurnLevel {

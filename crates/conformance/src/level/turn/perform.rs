@@ -17,6 +17,7 @@ use seamline_seams::Scope;
 
 use super::watch::Watch;
 use crate::level::kit::{Kit, Trust};
+use crate::level::servers::CaseServers;
 use crate::observed::{Observed, Place, Said};
 use crate::rec::{self, NOTES};
 use crate::stage::Stage;
@@ -43,8 +44,13 @@ pub(super) struct Cast {
 
 impl Cast {
     /// Plays all prompts.
-    pub(super) async fn perform(self, kit: &Kit, stage: &Stage) -> Result<Observed, String> {
-        let engine = Arc::new(kit.engine(self.dialect, stage, &Trust::All));
+    pub(super) async fn perform(
+        self,
+        kit: &Kit,
+        stage: &Stage,
+        servers: &CaseServers,
+    ) -> Result<Observed, String> {
+        let engine = Arc::new(kit.engine(self.dialect, stage, &Trust::All, servers));
         let watch = Arc::new(Watch::new(kit.reader(self.dialect)));
         let model = Recorder::new(Arc::clone(&self.model));
         let agent = Agent::builder(model.clone(), Session::ephemeral(&stage.start))
@@ -69,6 +75,7 @@ impl Cast {
             .map_err(|error| error.to_string())?;
         scope.dispose().await;
         engine.dispose().await;
+        servers.close().await;
         let mut seen = self.observed(&ends, &watch, stage);
         let requests = model.requests();
         seen.model_requests = u64::try_from(requests.len()).ok();

@@ -1,15 +1,18 @@
 //! The scripted models of the cases as models of the harness.
 
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream;
+use seamline_bridges::vocabulary::speak;
 use seamline_harness::json::Json;
 use seamline_harness::model::scripted::{Play, Say, ScriptBlock, Scripted, Scripts};
 use seamline_harness::model::{
-    Chunk, ChunkStream, Model, ModelError, Request, Signal, StopReason, Usage,
+    Chunk, ChunkStream, Model, ModelError, Request, Signal, StopReason, ToolSpec, Usage,
 };
+use seamline_hooks::DialectId;
 use serde_json::{Value, json};
 
 use crate::case::{ClaudeCase, CodexCase};
@@ -123,6 +126,7 @@ impl Model for CodexModel {
         };
         let sleeps = items.iter().filter_map(|item| item.get("sleep")?.as_f64());
         let wait: Duration = sleeps.map(|seconds| self.pace.scaled(seconds)).sum();
+        let chunk = |item: (usize, &Value)| Some(in_our_words(chunk(item)?, &request.tools));
         let mut chunks: Vec<Chunk> = items.iter().enumerate().filter_map(chunk).collect();
         let calls = chunks
             .iter()
@@ -139,6 +143,35 @@ impl Model for CodexModel {
             stream::iter(chunks)
         };
         stream::once(waited).flatten().boxed()
+    }
+}
+
+/// A script of Codex calls tools of servers by Codex's names. A name that is ours alone names
+/// nothing there.
+fn in_our_words(chunk: Chunk, tools: &[ToolSpec]) -> Chunk {
+    let Chunk::ToolCall {
+        id,
+        name,
+        arguments,
+    } = chunk
+    else {
+        return chunk;
+    };
+    let spoken = |tool: &ToolSpec| {
+        let nothing = Json::from_value(Value::Null);
+        speak(DialectId::Codex, &tool.name, &nothing, Path::new("/")).name
+    };
+    let of_servers = || tools.iter().filter(|tool| tool.name.starts_with("mcp__"));
+    let meant = of_servers().find(|tool| spoken(tool) == name);
+    let name = match meant {
+        Some(tool) => tool.name.clone(),
+        None if of_servers().any(|tool| tool.name == name) => format!("no tool of Codex: {name}"),
+        None => name,
+    };
+    Chunk::ToolCall {
+        id,
+        name,
+        arguments,
     }
 }
 

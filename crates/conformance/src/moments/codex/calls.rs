@@ -166,8 +166,7 @@ fn mcp(case: &CodexCase, space: &str, name: &str, args: Value) -> (String, Value
 }
 
 /// Names of the configured MCP servers as tool names carry them.
-#[must_use]
-pub fn servers(toml: &str) -> Vec<String> {
+fn servers(toml: &str) -> Vec<String> {
     static TABLE: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r#"(?m)^\[mcp_servers\."?([^\]."]+)"?\]"#).ok());
     let Some(pattern) = TABLE.as_ref() else {

@@ -10,7 +10,6 @@ mod script;
 use seamline_hooks::{Decision, DialectId};
 use serde_json::{Map, Value, json};
 
-pub use self::calls::servers;
 pub use self::script::ModelTurn;
 
 use self::calls::{After, Call, Kind, call};

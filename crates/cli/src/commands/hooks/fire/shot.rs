@@ -71,6 +71,7 @@ impl Shot {
             loaded,
             trust: trust(&setup, *trust_project),
             exec: Arc::clone(&supervisor) as Arc<dyn seamline_hooks::runner::Exec>,
+            mcp: Arc::new(seamline_hooks::mcp::NoServers),
             base_env: std::env::vars_os().collect(),
             project: places.roots.project.clone(),
             home: places.roots.home.clone(),
