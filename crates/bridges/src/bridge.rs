@@ -97,7 +97,7 @@ impl Bridge {
     /// Its dialect.
     #[must_use]
     pub fn dialect(&self) -> DialectId {
-        self.engine.loaded().dialect
+        self.engine.table().id
     }
 
     /// Registers the bridge on every seam of the agent that it answers; `hook/*` events go into the

@@ -5,7 +5,7 @@ use seamline_hooks::handler::Action;
 use seamline_hooks::payload::{self, Event, Payload, Session};
 use seamline_hooks::runner::Exit;
 use seamline_hooks::{DialectId, Fired, Firing, HandlerKey};
-use seamline_seams::Signal;
+use seamline_seams::{Notice, Signal, Source};
 
 use crate::bridge::Bridge;
 
@@ -43,8 +43,13 @@ pub(crate) type Build<'a> = &'a (dyn Fn(DialectId) -> Option<Payload> + Sync);
 
 impl Bridge {
     /// Whether this event could reach any handler; asked first, so that a moment without hooks
-    /// costs nothing.
+    /// costs next to nothing. An edited configuration takes effect here, and the user hears of it.
     pub(crate) fn listens(&self, event: &str) -> bool {
+        if let (Some(text), Some(agent)) = (self.engine.refresh(), self.agent()) {
+            let source = Source::new(self.name());
+            // A log that cannot be written is reported by the loop itself.
+            let _ = agent.tell(Notice { source, text });
+        }
         self.engine.listens(event)
     }
 
@@ -90,7 +95,8 @@ impl Bridge {
         build: Build<'_>,
     ) -> Vec<(String, HandlerKey)> {
         let elder = self.elder.as_ref();
-        let Some(elder) = elder.filter(|elder| elder.is_at_work() && elder.listens(event)) else {
+        let Some(elder) = elder.filter(|elder| elder.is_at_work() && elder.engine.listens(event))
+        else {
             return Vec::new();
         };
         let Some(payload) = build(elder.dialect()) else {

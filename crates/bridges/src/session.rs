@@ -54,7 +54,7 @@ impl Bridge {
     }
 
     fn contribution(&self, outcome: &Outcome) -> SessionStartContribution {
-        let row = self.engine.loaded().table().event("SessionStart");
+        let row = self.engine.table().event("SessionStart");
         if row.is_some_and(|row| row.halting == Halting::EndsRun) {
             *self
                 .refused_start

@@ -69,7 +69,7 @@ impl Bridge {
     /// Why the turn goes on, one message per blocking hook; `None` when it may end. An empty list
     /// goes on with the contexts alone (Claude Code, measured).
     fn continuation(&self, outcome: &Outcome) -> Option<Vec<Steer>> {
-        let row = self.engine.loaded().table().event("Stop")?;
+        let row = self.engine.table().event("Stop")?;
         if outcome.decision == Decision::Block {
             let said = outcome.reasons.iter();
             let mut reasons: Vec<Steer> = said

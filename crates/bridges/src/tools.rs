@@ -57,7 +57,13 @@ impl Bridge {
         proposal: Proposal,
         next: Next<Propose>,
     ) -> Result<Reply<ProposeDecision>, BoxError> {
-        if !proposal.is_valid() || !self.listens("PreToolUse") {
+        if !proposal.is_valid() {
+            return Ok(next.run().await?);
+        }
+        if !self.listens("PreToolUse") {
+            if self.engine.can_change() {
+                self.nobody_asked(&proposal);
+            }
             return Ok(next.run().await?);
         }
         let fired = self.fire_pre(&proposal).await;
@@ -100,13 +106,23 @@ impl Bridge {
         Ok(reply(decision, riders, inner_riders))
     }
 
+    /// Hooks that come into force from now on are not asked about a call that was proposed before.
+    fn nobody_asked(&self, proposal: &Proposal) {
+        let decision = PreDecision::Allow {
+            pre_approved: false,
+        };
+        let shown = proposal.arguments().clone();
+        let remembered = Remembered { decision, shown };
+        self.with_memory(|memory| memory.insert(proposal.token(), remembered));
+    }
+
     async fn fire_pre(&self, proposal: &Proposal) -> Fired {
         let facts = proposal.facts();
         // The elder's hooks ran before the elder rewrote the call.
         let elder = self
             .elder
             .as_ref()
-            .filter(|elder| elder.listens("PreToolUse"));
+            .filter(|elder| elder.engine.listens("PreToolUse"));
         let elder = elder.map(|elder| (elder.dialect(), elder.shown(proposal)));
         let build = |dialect| {
             let shown = match &elder {
@@ -160,13 +176,14 @@ impl Bridge {
         proposal: Proposal,
         next: Next<Pre>,
     ) -> Result<Reply<PreDecision>, BoxError> {
-        if !proposal.is_valid() || !self.listens("PreToolUse") {
-            return Ok(next.run().await?);
-        }
         let remembered = self.with_memory(|memory| {
             let remembered = memory.get(&proposal.token());
             remembered.map(|remembered| remembered.decision.clone())
         });
+        let asked = remembered.is_some() || self.engine.listens("PreToolUse");
+        if !proposal.is_valid() || !asked {
+            return Ok(next.run().await?);
+        }
         let own = remembered.unwrap_or_else(|| PreDecision::Deny {
             reason: "its PreToolUse hooks did not run".to_owned(),
             by: Source::new(self.name()),

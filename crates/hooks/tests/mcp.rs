@@ -345,7 +345,8 @@ async fn a_session_that_ends_asks_nobody() {
     let (fired, bench) = fire(CODEX, "SessionEnd", asks("empty")).await;
     assert!(fired.trace.runs.is_empty());
     assert!(bench.server.calls.lock().unwrap().is_empty());
-    let warned = &bench.engine.loaded().diagnostics;
+    let in_force = bench.engine.in_force();
+    let warned = &in_force.loaded().diagnostics;
     assert!(
         warned.iter().any(|found| found.code == "skipped-handler"),
         "{warned:?}"

@@ -71,8 +71,8 @@ impl Engine {
     /// Starts it. When `signal` is cancelled or the future is dropped, it is ended.
     pub(super) fn start(&self, job: Job, signal: CancellationToken) -> BoxFuture<Finished> {
         match job {
-            Job::Process(spec) => self.parts.exec.run(spec, signal),
-            Job::Call(ask, _) => ask.run(&self.parts.mcp, signal),
+            Job::Process(spec) => self.around.exec.run(spec, signal),
+            Job::Call(ask, _) => ask.run(&self.around.mcp, signal),
         }
     }
 
@@ -124,7 +124,7 @@ impl Engine {
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
         if handler.dialect == DialectId::Claude {
-            let project = self.parts.project.to_string_lossy().into_owned();
+            let project = self.around.project.to_string_lossy().into_owned();
             variables.push(("CLAUDE_PROJECT_DIR".to_owned(), project));
         }
         variables
@@ -136,9 +136,9 @@ impl Engine {
         firing: &Firing,
         variables: &[(String, String)],
     ) -> Vec<(OsString, OsString)> {
-        let mut env = self.parts.base_env.clone();
+        let mut env = self.around.base_env.clone();
         let mut set = |name: &str, value: &str| env.push((name.into(), value.into()));
-        for (name, value) in &self.parts.loaded.env {
+        for (name, value) in &self.in_force().loaded().env {
             set(name, value);
         }
         if handler.dialect == DialectId::Claude {

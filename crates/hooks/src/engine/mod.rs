@@ -8,6 +8,7 @@
 //! nothing does.
 
 mod background;
+mod in_force;
 mod launch;
 mod select;
 
@@ -21,14 +22,15 @@ use futures_util::stream::FuturesUnordered;
 use tokio_util::sync::CancellationToken;
 
 pub use background::BackgroundRun;
+pub use in_force::{InForce, Reread};
 pub use select::Selection;
 
 use self::background::Background;
+use self::in_force::Current;
 use self::launch::Job;
-use self::select::Compiled;
 use crate::codec::{self, Effect, Reading};
 use crate::config::Loaded;
-use crate::dialect::EventRow;
+use crate::dialect::{Dialect, EventRow};
 use crate::handler::{Handler, HandlerKey};
 use crate::mcp::McpCaller;
 use crate::merge::{Wish, merge};
@@ -110,54 +112,93 @@ pub struct Fired {
 
 /// One dialect's hooks, ready to fire.
 pub struct Engine {
-    parts: EngineParts,
-    compiled: Vec<Compiled>,
+    table: &'static Dialect,
+    current: Current,
+    around: Around,
     spill: SpillFolder,
     account_shell: PathBuf,
     background: Background,
+}
+
+/// What does not change with the configuration.
+struct Around {
+    exec: Arc<dyn Exec>,
+    mcp: Arc<dyn McpCaller>,
+    base_env: Vec<(OsString, OsString)>,
+    project: PathBuf,
+    home: PathBuf,
 }
 
 impl Engine {
     /// Prepares the handlers: matchers are compiled, conditions parsed.
     #[must_use]
     pub fn new(parts: EngineParts) -> Self {
-        let table = parts.loaded.table();
-        let compiled = parts
-            .loaded
-            .handlers
-            .iter()
-            .map(|h| Compiled::new(table, h))
-            .collect();
+        let EngineParts {
+            loaded,
+            trust,
+            exec,
+            mcp,
+            base_env,
+            project,
+            home,
+            spill_dir,
+        } = parts;
+        let table = loaded.table();
         Self {
-            compiled,
-            spill: SpillFolder::new(table.spill, &parts.spill_dir),
+            table,
+            current: Current::new(InForce::new(loaded, trust)),
+            around: Around {
+                exec,
+                mcp,
+                base_env,
+                project,
+                home,
+            },
+            spill: SpillFolder::new(table.spill, &spill_dir),
             account_shell: crate::runner::shell::account_shell(),
             background: Background::default(),
-            parts,
         }
     }
 
-    /// What was loaded.
+    /// The same engine, which reads its configuration again when a file of it is edited: see
+    /// [`Engine::refresh`].
     #[must_use]
-    pub fn loaded(&self) -> &Loaded {
-        &self.parts.loaded
+    pub fn reread_by(mut self, reread: Arc<dyn Reread>) -> Self {
+        self.current.reread_by(reread);
+        self
     }
 
-    /// The trust of a handler.
+    /// Whether the configuration may change while the engine is at work.
     #[must_use]
-    pub fn trust(&self, key: &HandlerKey) -> TrustState {
-        self.parts
-            .trust
-            .get(key)
-            .copied()
-            .unwrap_or(TrustState::Untrusted)
+    pub fn can_change(&self) -> bool {
+        self.current.can_change()
+    }
+
+    /// Looks whether a file of the configuration was edited since the last look, and if so reads it
+    /// again: the next event runs by what is there now. A configuration that is broken, or that
+    /// nobody has agreed to, takes no effect, and what was in force stays. Returns what the user
+    /// has to hear of it.
+    pub fn refresh(&self) -> Option<String> {
+        self.current.refresh()
+    }
+
+    /// The dialect's table.
+    #[must_use]
+    pub fn table(&self) -> &'static Dialect {
+        self.table
+    }
+
+    /// What is in force now.
+    #[must_use]
+    pub fn in_force(&self) -> Arc<InForce> {
+        self.current.get()
     }
 
     /// Selects the handlers of one event: which run, and why the others do not. Nothing is started.
     /// An event that the dialect does not have selects nothing.
     #[must_use]
     pub fn prepare(&self, firing: Firing) -> Prepared {
-        let row = self.parts.loaded.table().event(firing.event);
+        let row = self.table.event(firing.event);
         let selection = row
             .map(|row| select::select(self, row, &firing))
             .unwrap_or_default();
@@ -171,9 +212,7 @@ impl Engine {
     /// Whether any handler of this event could run for some payload.
     #[must_use]
     pub fn listens(&self, event: &str) -> bool {
-        self.compiled
-            .iter()
-            .any(|c| c.handler.event == event && c.handler.disabled.is_none())
+        self.in_force().listens(event)
     }
 
     /// Fires one event and waits for its hooks: [`Engine::prepare`] and [`Engine::run`] in one.
@@ -209,7 +248,7 @@ impl Engine {
     }
 
     fn stdin(&self, payload: &Payload) -> Arc<[u8]> {
-        let newline = self.parts.loaded.table().trailing_newline;
+        let newline = self.table.trailing_newline;
         let mut bytes = payload.text().as_bytes().to_vec();
         if newline {
             bytes.push(b'\n');
@@ -276,7 +315,7 @@ impl Engine {
                 effect: ran.effect.clone(),
             })
             .collect();
-        let mut outcome = merge(self.parts.loaded.table(), &wishes);
+        let mut outcome = merge(self.table, &wishes);
         outcome.notices.extend(selection.notices);
         outcome
             .notices

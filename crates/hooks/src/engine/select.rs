@@ -6,7 +6,7 @@ use std::sync::Arc;
 use seamline_rules::{Call, Condition, Places, Reading as RuleReading};
 use serde_json::Value;
 
-use super::{Engine, Firing};
+use super::{Engine, Firing, InForce};
 use crate::dialect::{Dialect, EventRow, Subject};
 use crate::handler::{Action, Background, Handler, HandlerKey, Layer};
 use crate::matcher::{Fit, Matcher, Reading};
@@ -50,8 +50,9 @@ pub(super) fn select(engine: &Engine, row: &EventRow, firing: &Firing) -> Select
     let mut fitting: Vec<(usize, Arc<Handler>)> = Vec::new();
     let mut skipped: Vec<(usize, Skip)> = Vec::new();
     let mut notices = Vec::new();
-    for (index, compiled) in engine.compiled.iter().enumerate() {
-        match verdict(engine, row, firing, (&subject, &call), compiled) {
+    let in_force = engine.in_force();
+    for (index, compiled) in in_force.compiled.iter().enumerate() {
+        match verdict(&in_force, row, firing, (&subject, &call), compiled) {
             Ok(notice) => {
                 let by = compiled.handler.key.clone();
                 notices.extend(notice.map(|text| By {
@@ -76,7 +77,7 @@ pub(super) fn select(engine: &Engine, row: &EventRow, firing: &Firing) -> Select
             }
         }
     }
-    if engine.parts.loaded.table().dedupe {
+    if engine.table.dedupe {
         skipped.extend(drop_duplicates(&mut fitting));
         skipped.sort_by_key(|(index, _)| *index);
     }
@@ -101,7 +102,7 @@ struct Names<'a> {
 
 impl<'a> Names<'a> {
     fn of(engine: &Engine, row: &EventRow, payload: &'a Payload) -> Self {
-        let table = engine.parts.loaded.table();
+        let table = engine.table;
         let names = match row.subject {
             Subject::Ignored => Vec::new(),
             Subject::Tool => table.tool_names(payload.str_field("tool_name").unwrap_or_default()),
@@ -122,7 +123,7 @@ type Refused = (SkipReason, String);
 
 /// Whether one handler runs; `Ok` may carry a notice for the user.
 fn verdict(
-    engine: &Engine,
+    in_force: &InForce,
     row: &EventRow,
     firing: &Firing,
     (subject, call): (&Names<'_>, &Call<'_>),
@@ -157,7 +158,7 @@ fn verdict(
         let detail = format!("the same command runs as {elsewhere}");
         return Err((SkipReason::Duplicate, detail));
     }
-    let trust = engine.trust(&handler.key);
+    let trust = in_force.trust(&handler.key);
     if !trust.runs() {
         let help = "see `seamline hooks trust`";
         return Err((
@@ -206,7 +207,7 @@ fn fits(compiled: &Compiled, subject: &Names<'_>) -> Result<Option<String>, Refu
 
 /// The tool call of the payload, as conditions see it; parsed once for all of them.
 fn call<'a>(engine: &'a Engine, firing: &'a Firing) -> Call<'a> {
-    let parts = &engine.parts;
+    let parts = &engine.around;
     let places = Places {
         cwd: &firing.cwd,
         project: &parts.project,

@@ -37,7 +37,7 @@ impl EngineLevel {
         let engine = self.kit.engine(DialectId::Codex, &stage, &trust, &servers);
         let listed = case
             .is_discovery()
-            .then(|| listing::listed(engine.loaded(), &stage));
+            .then(|| listing::listed(engine.in_force().loaded(), &stage));
         let reader = self.kit.reader(DialectId::Codex);
         let mut stagehand = Stagehand {
             player: Player::new(engine, DRIVE, &stage, reader),

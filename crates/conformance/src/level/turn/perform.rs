@@ -110,6 +110,7 @@ impl Cast {
     /// What the harness refuses and asks for by itself, by the settings of the case.
     fn rule(&self, agent: &Agent, scope: &Scope, engine: &Engine, stage: &Stage) {
         let policy = engine
+            .in_force()
             .loaded()
             .policy(|file| file.display().to_string(), |_| true);
         PermissionRules::new(policy, &stage.home).install(scope, agent);
