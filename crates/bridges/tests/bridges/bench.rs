@@ -16,12 +16,12 @@ use seamline_harness::session::event::{ToolCall, ToolResult, TurnEndReason};
 use seamline_harness::session::{Event, Place, Session};
 use seamline_harness::testing::Recorder;
 use seamline_harness::tools::builtin;
-use seamline_hooks::config::{Roots, load};
-use seamline_hooks::engine::EngineParts;
+use seamline_hooks::config::{Loaded, Roots, load};
+use seamline_hooks::engine::{EngineParts, Reread};
 use seamline_hooks::payload::Payload;
 use seamline_hooks::runner::Supervisor;
 use seamline_hooks::trust::TrustState;
-use seamline_hooks::{DialectId, Engine, Fired, Profile};
+use seamline_hooks::{DialectId, Engine, Fired, HandlerKey, Profile};
 use seamline_seams::Scope;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -39,6 +39,7 @@ pub(crate) struct Bench {
     stderr_summary: Option<NonZeroUsize>,
     profile: Profile,
     ephemeral: bool,
+    rereads: bool,
 }
 
 /// An agent at work in the project.
@@ -109,6 +110,7 @@ impl Bench {
             stderr_summary: None,
             profile: Profile::default(),
             ephemeral: false,
+            rereads: false,
         }
     }
 
@@ -172,6 +174,12 @@ impl Bench {
         self
     }
 
+    /// Configurations that are edited take effect, without anybody's agreement.
+    pub(crate) fn rereads(mut self) -> Self {
+        self.rereads = true;
+        self
+    }
+
     pub(crate) fn project(&self) -> PathBuf {
         let project = self.folder.path().canonicalize().unwrap().join("project");
         std::fs::create_dir_all(&project).unwrap();
@@ -201,7 +209,12 @@ impl Bench {
         let mut scopes = BTreeMap::new();
         let mut elder: Option<Arc<Bridge>> = None;
         for (dialect, hooks) in &self.hooks {
-            let engine = Arc::new(engine((*dialect, self.profile), hooks, &home, &project));
+            let mut engine = engine((*dialect, self.profile), hooks, &home, &project);
+            if self.rereads {
+                let roots = engine.in_force().loaded().roots.clone();
+                engine = engine.reread_by(Arc::new(Again(*dialect, roots)));
+            }
+            let engine = Arc::new(engine);
             let mut options = BridgeOptions::of(*dialect);
             options.stop_cap = self.stop_cap.unwrap_or(options.stop_cap);
             options.stderr_summary = self.stderr_summary.unwrap_or(options.stderr_summary);
@@ -260,6 +273,19 @@ pub(crate) fn engine(
         home: home.to_path_buf(),
         spill_dir: home.join("spill"),
     })
+}
+
+/// Reads a configuration again, whatever it says.
+struct Again(DialectId, Roots);
+
+impl Reread for Again {
+    fn reread(&self) -> Result<(Loaded, BTreeMap<HandlerKey, TrustState>), String> {
+        let loaded = load(self.0, &self.1);
+        let handlers = loaded.handlers.iter();
+        let trust = handlers.map(|handler| (handler.key.clone(), TrustState::Trusted));
+        let trust = trust.collect();
+        Ok((loaded, trust))
+    }
 }
 
 impl Running {

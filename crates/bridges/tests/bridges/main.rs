@@ -13,6 +13,7 @@
 mod alone;
 mod approval;
 mod bench;
+mod edited;
 mod ending;
 mod failing;
 mod native;
