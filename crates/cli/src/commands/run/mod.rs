@@ -17,11 +17,12 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use seamline_bridges::Witness;
 use seamline_harness::agent::{Agent, AgentHandle, AgentSeams, Pending, TurnOutcome};
+use seamline_harness::mcp::{self, McpServers};
 use seamline_harness::permission::Mode;
 use seamline_harness::plugins::ShellSyntax;
 use seamline_harness::session::Session;
 use seamline_harness::session::event::TurnEndReason;
-use seamline_harness::tools::{CodeMode, ToolSeams, builtin};
+use seamline_harness::tools::{CodeMode, Registry, ToolSeams, builtin};
 use seamline_seams::{Fault, FaultLog, Scope};
 
 use self::debug::DebugFolder;
@@ -63,7 +64,7 @@ pub(crate) struct RunArgs {
     /// Whether the model may write programs that call tools: `beside` the tools, or `only` so.
     #[arg(long, value_enum, value_name = "MODE", default_value_t = Programs::Off)]
     code_mode: Programs,
-    /// Run the project's hooks this once, trusted or not.
+    /// Run the project's hooks and start the MCP servers of its `.mcp.json` this once, trusted or not.
     #[arg(long)]
     trust_project_hooks: bool,
     /// Go on with what is in force when part of the configuration is broken (managed files apart).
@@ -168,7 +169,14 @@ async fn perform(
     let faults = FaultLog::new();
     let project = chosen.project(places);
     let begun = session::begin(args, places, &project)?;
-    let agent = agent(args, chosen, &project, begun.session.clone(), &faults)?;
+    let tools = tools(hooks, screen).await?;
+    let agent = agent(
+        args,
+        chosen,
+        (&project, tools),
+        begun.session.clone(),
+        &faults,
+    )?;
     let root = Scope::root_with("seamline", &faults);
     screen.watch(&root, agent.seams());
     screen.begin(chosen, args, agent.session(), hooks);
@@ -202,16 +210,27 @@ async fn perform(
     }
 }
 
+/// Our tools and those of the servers, which are started for them. A server that is not up costs
+/// its own tools, and is named.
+async fn tools(hooks: &Hooks, screen: &Screen) -> Result<Registry, CliError> {
+    let tools = builtin::registry().map_err(internal)?;
+    let servers: Arc<dyn McpServers> = Arc::new(hooks.servers.clone());
+    let mut notes = hooks.servers.start().await;
+    notes.extend(mcp::register(&tools, &servers));
+    notes.iter().for_each(|note| screen.note(note));
+    Ok(tools)
+}
+
 fn agent(
     args: &RunArgs,
     chosen: &Chosen,
-    project: &std::path::Path,
+    (project, tools): (&std::path::Path, Registry),
     session: Session,
     faults: &FaultLog,
 ) -> Result<Agent, CliError> {
     let agent = Agent::builder(Arc::clone(&chosen.model), session)
         .model_name(&chosen.name)
-        .tools(builtin::registry().map_err(internal)?)
+        .tools(tools)
         .mode(args.permission_mode)
         .code_mode(args.code_mode.into())
         .cwd(project)
