@@ -90,6 +90,7 @@ impl Bridge {
                         proposal.name(),
                         proposal.arguments(),
                         &input.value,
+                        &proposal.facts().cwd,
                     )
                 });
                 match amended.transpose() {

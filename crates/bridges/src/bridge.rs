@@ -9,6 +9,7 @@ use seamline_harness::tools::ToolSeams;
 use seamline_hooks::outcome::HaltRequest;
 use seamline_hooks::{DialectId, Engine, HandlerKey, Outcome};
 use seamline_seams::{Context, Halt, Name, Notice, Riders, Scope, Signal, Source, Token, When};
+use tokio_util::task::TaskTracker;
 
 use crate::approval::Asking;
 use crate::record::Witness;
@@ -55,6 +56,8 @@ pub struct Bridge {
     /// Codex's SessionStart `continue: false`, answered at the first prompt.
     pub(crate) refused_start: Mutex<Option<HaltRequest>>,
     pub(crate) asking: Asking,
+    /// Hooks that run beside what goes on; the end of the session waits for them.
+    pub(crate) beside: TaskTracker,
     witness: Arc<dyn Witness>,
     agent: OnceLock<AgentHandle>,
     /// Cancelled when the scope it is registered in is disposed of.
@@ -78,6 +81,7 @@ impl Bridge {
             memory: Mutex::default(),
             refused_start: Mutex::default(),
             asking: Asking::default(),
+            beside: TaskTracker::new(),
             witness,
             agent: OnceLock::new(),
             disposed: OnceLock::new(),
@@ -112,6 +116,7 @@ impl Bridge {
         self.register_session(scope, agent.seams());
         self.register_prompt(scope, agent.seams());
         self.register_stop(scope, agent.seams());
+        self.register_requests(scope, agent.seams());
         let (bridge, signal) = (Arc::clone(self), scope.signal().clone());
         let agent = agent.clone();
         scope.spawn(async move {
@@ -183,6 +188,11 @@ impl Bridge {
 
     pub(crate) fn witness(&self) -> &Arc<dyn Witness> {
         &self.witness
+    }
+
+    /// Cancelled when it is disposed of.
+    pub(crate) fn signal(&self) -> Signal {
+        self.disposed.get().cloned().unwrap_or_default()
     }
 
     /// Whether it is registered and not disposed of.

@@ -9,6 +9,28 @@ use seamline_seams::Signal;
 
 use crate::bridge::Bridge;
 
+/// Events whose moments the harness has.
+const FIRED: [&str; 12] = [
+    "SessionStart",
+    "UserPromptSubmit",
+    "PreModelRequest",
+    "PostModelRequest",
+    "PreToolUse",
+    "PermissionRequest",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PostToolBatch",
+    "Stop",
+    "Interrupt",
+    "SessionEnd",
+];
+
+/// Whether a bridge fires an event. Hooks of the others are read and listed, and nothing calls them.
+#[must_use]
+pub fn fires(event: &str) -> bool {
+    FIRED.contains(&event)
+}
+
 /// The hooks of a gate were ended, and not by the end of what they were to judge: nobody said yes.
 pub(crate) fn cut_short(event: &str, fired: &Fired, signal: &Signal) -> Option<String> {
     let mut runs = fired.trace.runs.iter();
@@ -35,6 +57,10 @@ impl Bridge {
         signal: &Signal,
         build: Build<'_>,
     ) -> Fired {
+        debug_assert!(
+            fires(event),
+            "{event} is not among those that are said to fire"
+        );
         let Some(payload) = build(self.dialect()) else {
             return Fired::default();
         };

@@ -14,7 +14,11 @@
 //! | `tools.post` | PostToolUse, PostToolUseFailure | accept, replace, block with feedback |
 //! | `agent.batch` | PostToolBatch | proceed, end the turn |
 //! | `agent.continuation` | Stop | stop, or go on |
+//! | `agent.request` | PreModelRequest | nothing |
+//! | `agent.events` | PostModelRequest, Interrupt | nothing |
 //! | `agent.session_end` | SessionEnd | nothing |
+//!
+//! [`fires`] says of any event whether it is among them.
 //!
 //! Two bridges live side by side, Claude's outermost: any denial wins, Codex sees Claude's rewrite,
 //! and a command that both would run for the same moment runs once, under Claude. Each speaks its
@@ -26,6 +30,7 @@ mod bridge;
 mod fire;
 mod prompt;
 mod record;
+mod request;
 mod servers;
 mod session;
 mod stop;
@@ -33,6 +38,7 @@ mod tools;
 pub mod vocabulary;
 
 pub use bridge::{Bridge, BridgeOptions};
+pub use fire::fires;
 pub use record::Witness;
 pub use servers::HookServers;
 

@@ -78,7 +78,13 @@ impl Bridge {
         }
     }
 
+    /// What runs beside ends under the same deadline, and takes no time from the hooks of the end.
     async fn on_session_end(&self, event: SessionEndEvent) -> Vec<Notice> {
+        self.beside.close();
+        tokio::join!(self.session_ends(event), self.beside.wait()).0
+    }
+
+    async fn session_ends(&self, event: SessionEndEvent) -> Vec<Notice> {
         if !self.listens("SessionEnd") {
             return Vec::new();
         }

@@ -71,6 +71,7 @@ impl Bridge {
                 proposal.name(),
                 proposal.arguments(),
                 &input.value,
+                &proposal.facts().cwd,
             );
             (heard, self.source(&input.by))
         });

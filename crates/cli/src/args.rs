@@ -49,7 +49,8 @@ pub(crate) struct Selection {
     #[arg(long, value_enum, value_name = "NAME")]
     pub dialect: Option<DialectName>,
     /// Read FILE instead of the user's and the project's files (managed ones still count). Without
-    /// --dialect, `codex` or `claude` in its path decides which protocol it speaks, then `.toml`.
+    /// --dialect, `codex` or `claude` in its name decides which protocol it speaks, then a folder
+    /// `.codex` or `.claude` around it, then `.toml`.
     #[arg(long, value_name = "FILE")]
     pub hooks_config: Option<PathBuf>,
     /// By which description of the protocols hooks are read and run.
@@ -86,17 +87,21 @@ impl Selection {
     }
 }
 
-/// The protocol that a configuration file speaks, from its path alone: the part nearest to the end
-/// that says `codex` or `claude` decides, then the ending, then it is Claude's.
+/// The protocol that a configuration file speaks, from its path alone: its name decides where that
+/// says `codex` or `claude`, then the nearest folder `.codex` or `.claude`, then the ending; otherwise it
+/// is Claude's. What other folders are called says nothing.
 fn spoken_by(file: &Path) -> DialectId {
-    let parts = file
-        .components()
-        .rev()
-        .map(|part| part.as_os_str().to_string_lossy().to_lowercase());
-    for part in parts {
-        match (part.contains("codex"), part.contains("claude")) {
-            (true, false) => return DialectId::Codex,
-            (false, true) => return DialectId::Claude,
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.to_lowercase();
+    match (name.contains("codex"), name.contains("claude")) {
+        (true, false) => return DialectId::Codex,
+        (false, true) => return DialectId::Claude,
+        _ => {}
+    }
+    for folder in file.components().rev() {
+        match folder.as_os_str().to_str() {
+            Some(".codex") => return DialectId::Codex,
+            Some(".claude") => return DialectId::Claude,
             _ => {}
         }
     }
@@ -117,6 +122,8 @@ mod tests {
             (".codex/hooks.json", DialectId::Codex),
             (".claude/settings.json", DialectId::Claude),
             ("codex-notes/.claude/settings.json", DialectId::Claude),
+            ("codex/hooks.json", DialectId::Claude),
+            ("claude/a.toml", DialectId::Codex),
             ("fixtures/11-codex-shared.json", DialectId::Codex),
             ("some/config.toml", DialectId::Codex),
             ("hooks/hooks.json", DialectId::Claude),

@@ -88,6 +88,23 @@ pub enum Ruling<'p> {
     Silent(String),
 }
 
+impl Ruling<'_> {
+    /// The one of two that leaves less free; this one where they are alike.
+    #[must_use]
+    pub fn stricter(self, other: Self) -> Self {
+        let free = |ruling: &Self| match ruling {
+            Self::Deny(_) => 0,
+            Self::Ask(_) => 1,
+            Self::Silent(_) => 2,
+            Self::Allow(_) => 3,
+        };
+        match free(&other) < free(&self) {
+            true => other,
+            false => self,
+        }
+    }
+}
+
 impl Policy {
     /// A policy without rules.
     #[must_use]

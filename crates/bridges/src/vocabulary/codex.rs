@@ -4,6 +4,7 @@ use std::path::Path;
 
 use seamline_harness::json::Json;
 use seamline_harness::tools::Outcome;
+use seamline_harness::tools::builtin::{Change, FileChange, Patch, PatchHunk};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -35,20 +36,30 @@ fn spoken_name(name: &str) -> String {
     }
 }
 
-pub(super) fn hear(name: &str, arguments: &Json, rewritten: &RawValue) -> Result<Json, String> {
+pub(super) fn hear(
+    name: &str,
+    arguments: &Json,
+    rewritten: &RawValue,
+    cwd: &Path,
+) -> Result<Json, String> {
     let rewritten =
         Json::parse(rewritten.get()).map_err(|error| format!("the rewritten input: {error}"))?;
     let command = || {
         let command = rewritten.value().get("command").and_then(Value::as_str);
         command.ok_or("hook returned updatedInput without string field `command`".to_owned())
     };
+    if matches!(name, "Write" | "Edit")
+        && rewritten.value() == speak(name, arguments, cwd).input.value()
+    {
+        return Ok(arguments.clone());
+    }
     match name {
         "Bash" => Ok(with(arguments, "command", command()?)),
-        "Write" | "Edit" => {
-            command()?;
-            Err(format!(
-                "a hook rewrote the patch of this {name} call, which cannot be applied"
-            ))
+        "Write" => written(arguments, patch(command()?)?.changes(), cwd),
+        "Edit" => edited(arguments, patch(command()?)?.changes(), cwd),
+        "apply_patch" => {
+            patch(command()?)?;
+            Ok(with(arguments, "command", command()?))
         }
         _ => Ok(rewritten),
     }
@@ -61,7 +72,7 @@ pub(super) fn response(name: &str, outcome: &Outcome) -> Json {
             let view = success.value.value();
             json!(format!("{}{}", text(view, "stdout"), text(view, "stderr")))
         }
-        (Ok(_), "Write" | "Edit") => json!(format!(
+        (Ok(_), "Write" | "Edit" | "apply_patch") => json!(format!(
             "Exit code: 0\nOutput:\n{}",
             outcome.content().to_text()
         )),
@@ -101,6 +112,94 @@ fn add_file(view: &Value, cwd: &Path) -> String {
         "*** Begin Patch\n*** Add File: {}\n{lines}*** End Patch\n",
         path(view, cwd)
     )
+}
+
+fn patch(text: &str) -> Result<Patch, String> {
+    text.parse()
+        .map_err(|error| format!("a hook rewrote the patch into none: {error}"))
+}
+
+/// A Write whose patch was rewritten: it still has to write one file as a whole.
+fn written(arguments: &Json, changes: &[FileChange], cwd: &Path) -> Result<Json, String> {
+    match changes {
+        [
+            FileChange {
+                path,
+                change: Change::Add(content),
+            },
+        ] => {
+            let content = same_end(text(arguments.value(), "content"), content);
+            Ok(with(&at(arguments, path, cwd), "content", content))
+        }
+        _ => Err(unlike("Write", "adds one file")),
+    }
+}
+
+/// An Edit whose patch was rewritten: it still has to replace one text in one file.
+fn edited(arguments: &Json, changes: &[FileChange], cwd: &Path) -> Result<Json, String> {
+    let unlike = || unlike("Edit", "replaces lines at one place of one file");
+    let [
+        FileChange {
+            path,
+            change:
+                Change::Update {
+                    move_to: None,
+                    hunks,
+                },
+        },
+    ] = changes
+    else {
+        return Err(unlike());
+    };
+    let [
+        PatchHunk {
+            places,
+            old,
+            new,
+            at_end: false,
+        },
+    ] = &hunks[..]
+    else {
+        return Err(unlike());
+    };
+    if !places.is_empty() {
+        return Err(unlike());
+    }
+    let lines = |lines: &[String]| lines.iter().map(|line| format!("{line}\n")).collect();
+    let (old, new): (String, String) = (lines(old), lines(new));
+    let view = arguments.value();
+    let (old, new) = match (view.get("old_string"), view.get("new_string")) {
+        (Some(Value::String(was)), _) if !was.ends_with('\n') => {
+            let cut = |text: &'_ str| text.strip_suffix('\n').unwrap_or(text).to_owned();
+            (cut(&old), cut(&new))
+        }
+        _ => (old, new),
+    };
+    let moved = at(arguments, path, cwd);
+    Ok(with(&with(&moved, "old_string", &old), "new_string", &new))
+}
+
+fn unlike(tool: &str, does: &str) -> String {
+    format!(
+        "a hook rewrote the patch of this {tool} call, and what it says now is no {tool}: only a \
+         patch that {does} is"
+    )
+}
+
+/// The call, with the file that a patch names.
+fn at(arguments: &Json, file: &str, cwd: &Path) -> Json {
+    match file == path(arguments.value(), cwd) {
+        true => arguments.clone(),
+        false => with(arguments, "file_path", &cwd.join(file).to_string_lossy()),
+    }
+}
+
+/// A patch has whole lines only: where the last line had no line break, it gets none.
+fn same_end<'a>(was: &str, is: &'a str) -> &'a str {
+    match was.is_empty() || was.ends_with('\n') {
+        true => is,
+        false => is.strip_suffix('\n').unwrap_or(is),
+    }
 }
 
 fn update_file(view: &Value, cwd: &Path) -> String {
@@ -162,20 +261,100 @@ mod tests {
     #[test]
     fn a_rewritten_command_keeps_the_rest_of_the_call() {
         let call = args(json!({"command": "rm x", "timeout": 5}));
-        let heard = hear("Bash", &call, &raw(r#"{"command":"ls","extra":1}"#)).unwrap();
+        let heard = hear(
+            "Bash",
+            &call,
+            &raw(r#"{"command":"ls","extra":1}"#),
+            Path::new("/p"),
+        )
+        .unwrap();
         assert_eq!(heard.value(), &json!({"command": "ls", "timeout": 5}));
     }
 
     #[test]
     fn a_rewrite_that_cannot_be_applied_is_refused_and_never_dropped() {
         let call = args(json!({"command": "x"}));
-        assert!(
-            hear("Bash", &call, &raw("\"echo\""))
-                .unwrap_err()
-                .contains("command")
+        let refused = |name, rewritten| hear(name, &call, &raw(rewritten), Path::new("/p"));
+        assert!(refused("Bash", "\"echo\"").unwrap_err().contains("command"));
+        assert!(refused("Bash", r#"{"command":1}"#).is_err());
+        for name in ["Write", "Edit", "apply_patch"] {
+            let none = refused(name, r#"{"command":"*** Begin Patch"}"#).unwrap_err();
+            assert!(none.contains("line 1 of the patch"), "{none}");
+        }
+        assert!(refused("get_goal", r#"{"x":1}"#).is_ok());
+    }
+
+    fn rewritten(name: &str, call: Value, patch: &[&str]) -> Result<Value, String> {
+        let patch = format!("*** Begin Patch\n{}\n*** End Patch\n", patch.join("\n"));
+        let input = json!({ "command": patch }).to_string();
+        let heard = hear(name, &args(call), &raw(&input), Path::new("/p"))?;
+        Ok(heard.value().clone())
+    }
+
+    /// A Write whose patch still adds one file is that Write, wherever the file is now.
+    #[test]
+    fn a_rewritten_write() {
+        let call = |content: &str| json!({"file_path": "/p/a", "content": content});
+        let write = |content: &str, patch: &[&str]| rewritten("Write", call(content), patch);
+        assert_eq!(write("x\n", &["*** Add File: a", "+y"]), Ok(call("y\n")));
+        assert_eq!(write("x", &["*** Add File: a", "+y"]), Ok(call("y")));
+        let moved = json!({"file_path": "/p/b", "content": "y\n"});
+        assert_eq!(write("x\n", &["*** Add File: b", "+y"]), Ok(moved));
+        for other in [
+            &["*** Delete File: a"][..],
+            &["*** Update File: a", "@@", "-x", "+y"],
+            &["*** Add File: a", "+y", "*** Add File: b", "+y"],
+        ] {
+            assert!(
+                write("x\n", other).unwrap_err().contains("no Write"),
+                "{other:?}"
+            );
+        }
+    }
+
+    /// An Edit whose patch still replaces lines at one place is that Edit.
+    #[test]
+    fn a_rewritten_edit() {
+        let call = |old: &str, new: &str| json!({"file_path": "/p/a", "old_string": old, "new_string": new, "replace_all": true});
+        let edit = |patch: &[&str]| rewritten("Edit", call("1", "2"), patch);
+        let head = "*** Update File: a";
+        assert_eq!(edit(&[head, "@@", "-1", "+3"]), Ok(call("1", "3")));
+        assert_eq!(
+            edit(&[head, "@@", " 0", "-1", "+3"]),
+            Ok(call("0\n1", "0\n3"))
         );
-        assert!(hear("Bash", &call, &raw(r#"{"command":1}"#)).is_err());
-        assert!(hear("Write", &call, &raw(r#"{"command":"*** Begin Patch"}"#)).is_err());
-        assert!(hear("get_goal", &call, &raw(r#"{"x":1}"#)).is_ok());
+        let whole = rewritten("Edit", call("1\n", "2\n"), &[head, "@@", "-1", "+3"]);
+        assert_eq!(whole, Ok(call("1\n", "3\n")));
+        for other in [
+            &["*** Add File: a", "+3"][..],
+            &[head, "*** Move to: b", "@@", "-1", "+3"],
+            &[head, "@@", "-1", "+3", "@@", "-4", "+5"],
+            &[head, "@@ f", "-1", "+3"],
+        ] {
+            assert!(edit(other).unwrap_err().contains("no Edit"), "{other:?}");
+        }
+    }
+
+    /// A patch that says the same is the same call: rewriting nothing changes nothing.
+    #[test]
+    fn a_patch_and_back() {
+        let calls = [
+            ("Write", json!({"file_path": "/p/a", "content": "x\n\ny\n"})),
+            ("Write", json!({"file_path": "/q/a", "content": "x"})),
+            (
+                "Edit",
+                json!({"file_path": "/p/a", "old_string": "1", "new_string": "2\n3"}),
+            ),
+            (
+                "Edit",
+                json!({"file_path": "/p/a", "old_string": "1\n", "new_string": "2"}),
+            ),
+        ];
+        for (name, call) in calls {
+            let spoken = speak(name, &args(call.clone()), Path::new("/p"));
+            let same = raw(spoken.input.text());
+            let heard = hear(name, &args(call.clone()), &same, Path::new("/p")).unwrap();
+            assert_eq!(heard.value(), &call);
+        }
     }
 }

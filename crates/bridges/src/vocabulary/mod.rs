@@ -1,8 +1,14 @@
 //! How each dialect names our tools, shapes their inputs and shapes their results.
 //!
 //! Our tools have Claude Code's names and shapes, so its vocabulary is the identity. Codex knows a
-//! shell and a patch tool: `Bash` keeps its command only, `Write` and `Edit` are `apply_patch`. A tool
-//! of an MCP server has one name in both, but for hyphens, which Codex writes `_`, and its result is
+//! shell and a patch tool: `Bash` keeps its command only, `Write` and `Edit` are `apply_patch`. A patch
+//! that a hook rewrote is taken back into the call where it still is one Write or one Edit, and refused
+//! otherwise.
+//!
+//! Our own `apply_patch` has no name in Claude Code's words: its hooks see it under that name, and
+//! matchers for Write and Edit do not fit it. A host that runs such hooks should not offer the tool.
+//!
+//! A tool of an MCP server has one name in both, but for hyphens, which Codex writes `_`. Its result is
 //! the whole object in Codex and the list of content blocks in Claude Code (all measured).
 
 mod claude;
@@ -38,7 +44,7 @@ pub fn speak(dialect: DialectId, name: &str, arguments: &Json, cwd: &Path) -> Sp
     }
 }
 
-/// Puts an input that a hook rewrote back into arguments of our tool.
+/// Puts an input that a hook rewrote back into arguments of our tool. `cwd` resolves relative paths.
 ///
 /// # Errors
 /// When it cannot be: the words say why, and the call must not run.
@@ -47,10 +53,11 @@ pub fn hear(
     name: &str,
     arguments: &Json,
     rewritten: &RawValue,
+    cwd: &Path,
 ) -> Result<Json, String> {
     match dialect {
         DialectId::Claude => claude::hear(rewritten),
-        DialectId::Codex => codex::hear(name, arguments, rewritten),
+        DialectId::Codex => codex::hear(name, arguments, rewritten, cwd),
     }
 }
 

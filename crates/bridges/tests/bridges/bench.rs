@@ -293,10 +293,7 @@ impl Running {
 
     /// What the user was told.
     pub(crate) fn notices(&self) -> Vec<String> {
-        pick(&self.events(), |event| match event {
-            Event::Notice(notice) => Some(notice.text.clone()),
-            _ => None,
-        })
+        notices(&self.events())
     }
 
     /// The contexts in the log with the plugin each came from.
@@ -349,11 +346,27 @@ impl Running {
         self.model.requests().len()
     }
 
+    /// Closes the session with the hooks in force; what was witnessed of them, and told to the user.
+    pub(crate) async fn close(self) -> (Fires, Vec<String>) {
+        let (fired, session) = (self.fired, self.session);
+        soon(self.agent.close("test")).await.unwrap();
+        let entries = session.entries();
+        let events: Vec<_> = entries.iter().map(|entry| entry.event.clone()).collect();
+        (fired, notices(&events))
+    }
+
     /// Lets go of everything, hooks first.
     pub(crate) async fn end(self) {
         soon(self.scope.dispose()).await;
         soon(self.agent.close("test")).await.unwrap();
     }
+}
+
+fn notices(events: &[Event]) -> Vec<String> {
+    pick(events, |event| match event {
+        Event::Notice(notice) => Some(notice.text.clone()),
+        _ => None,
+    })
 }
 
 fn pick<T>(events: &[Event], f: impl Fn(&Event) -> Option<T>) -> Vec<T> {

@@ -19,6 +19,7 @@ mod native;
 mod payload;
 mod prompt;
 mod record;
+mod requests;
 mod results;
 mod rewrite;
 mod seeds;

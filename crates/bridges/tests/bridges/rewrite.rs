@@ -2,6 +2,7 @@
 
 use seamline_harness::content::Source;
 use seamline_harness::model::scripted::Play;
+use seamline_harness::tools::builtin::ApplyPatch;
 use seamline_hooks::DialectId::{self, Claude, Codex};
 use serde_json::{Value, json};
 
@@ -114,22 +115,61 @@ async fn a_rewrite_that_does_not_fit_keeps_what_rode_beside_it() {
     running.end().await;
 }
 
+/// A rewritten patch is what is applied, by every tool that a patch stands for, and the log says so.
+#[tokio::test]
+async fn a_rewritten_patch_is_applied() {
+    let patch =
+        |line: &str| format!("*** Begin Patch\n*** Add File: a.txt\n+{line}\n*** End Patch\n");
+    let calls = [
+        ("Write", json!({"file_path": "a.txt", "content": "mine\n"})),
+        ("apply_patch", json!({"command": patch("mine")})),
+    ];
+    for (name, call) in calls {
+        let rewrite = rewrites(&allow(), &json!({"command": patch("theirs")}));
+        let running = Bench::new([Play::call(name, call), Play::text("Done.")])
+            .on(Codex, "PreToolUse", rewrite)
+            .start();
+        running.agent.tools().add(ApplyPatch).unwrap();
+        running.send("go").await;
+        assert_eq!(
+            running.text("a.txt"),
+            "theirs\n",
+            "{name}: {}",
+            running.shown()
+        );
+        assert_eq!(running.calls()[0].rewritten_by.len(), 1, "{name}");
+        running.end().await;
+    }
+}
+
+/// A patch that is none, or that the call cannot stand for, is refused as a whole.
 #[tokio::test]
 async fn a_rewritten_patch_is_refused_with_a_reason_and_the_file_stays() {
-    let write = Play::call("Write", json!({"file_path": "a.txt", "content": "mine\n"}));
-    let rewrite = rewrites(
-        &allow(),
-        &json!({"command": "*** Begin Patch\n*** End Patch\n"}),
-    );
-    let bench = Bench::new([write]).on(Codex, "PreToolUse", rewrite);
-    std::fs::write(bench.project().join("a.txt"), "before").unwrap();
-    let (_, running) = bench.go().await;
-    let why = "Error: a hook rewrote the patch of this Write call, which cannot be applied";
-    assert_eq!(
-        (running.shown().as_str(), running.text("a.txt").as_str()),
-        (why, "before")
-    );
-    running.end().await;
+    let files = [
+        "*** Begin Patch",
+        "*** Delete File: a.txt",
+        "*** Add File: b.txt",
+        "+x",
+    ];
+    let cases = [
+        (vec!["*** Begin Patch"], "changes no file"),
+        (files.to_vec(), "what it says now is no Write"),
+    ];
+    for (lines, why) in cases {
+        let write = Play::call("Write", json!({"file_path": "a.txt", "content": "mine\n"}));
+        let patch = format!("{}\n*** End Patch\n", lines.join("\n"));
+        let bench = Bench::new([write]).on(
+            Codex,
+            "PreToolUse",
+            rewrites(&allow(), &json!({ "command": patch })),
+        );
+        std::fs::write(bench.project().join("a.txt"), "before").unwrap();
+        let (_, running) = bench.go().await;
+        assert!(running.shown().contains(why), "{}", running.shown());
+        assert_eq!(running.text("a.txt"), "before");
+        assert!(!running.exists("b.txt"));
+        running.end().await;
+    }
 }
 
 #[tokio::test]

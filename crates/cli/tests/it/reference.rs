@@ -50,16 +50,18 @@ there. The rows are the ones the engine runs by, measured on the clients named b
   model, a turn goes on. *ends turn*: the turn is over. *recorded*: an error is noted and nothing
   stops. *–*: no effect.
 * **stop**: what `continue: false` does.
+* **fires**: whether `seamline run` has the moment. Hooks of the other events are read and listed, a
+  run says that they wait in vain, and `seamline hooks fire` fires them.
 ";
 
 fn events_of(page: &mut String, dialect: &Dialect) {
     writeln!(page, "\n## {}\n", dialect.measured_on).unwrap();
     writeln!(
         page,
-        "| event | when | matcher | types | timeout | text | exit 2 | block | stop |"
+        "| event | when | matcher | types | timeout | text | exit 2 | block | stop | fires |"
     )
     .unwrap();
-    writeln!(page, "|---|---|---|---|---|---|---|---|---|").unwrap();
+    writeln!(page, "|---|---|---|---|---|---|---|---|---|---|").unwrap();
     for row in dialect.events {
         let cells = [
             format!("`{}`", row.name),
@@ -71,6 +73,12 @@ fn events_of(page: &mut String, dialect: &Dialect) {
             refusal(row.exit2).to_owned(),
             refusal(row.block).to_owned(),
             halting(row.halting).to_owned(),
+            if seamline_bridges::fires(row.name) {
+                "yes"
+            } else {
+                "–"
+            }
+            .to_owned(),
         ];
         writeln!(page, "| {} |", cells.join(" | ")).unwrap();
     }

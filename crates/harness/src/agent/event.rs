@@ -7,6 +7,7 @@ use uuid::Uuid;
 use super::outcome::TurnOutcome;
 use crate::content::{Content, Source};
 use crate::facts::Facts;
+use crate::model::{ModelError, Usage};
 use crate::session::event::StartSource;
 use crate::tools::{Call, DenyCause, Proposal, ToolResult};
 
@@ -118,6 +119,19 @@ pub enum AgentEvent {
         text: String,
         /// Who says it.
         source: Source,
+    },
+    /// A request was answered or failed. Not told of one that was cancelled.
+    RequestEnded {
+        /// Where the session stands.
+        facts: Arc<Facts>,
+        /// The request's own id.
+        id: Uuid,
+        /// How many times it was made, this one included.
+        attempt: u32,
+        /// The model it went to.
+        model: String,
+        /// What it cost, where the provider said; or what went wrong.
+        outcome: Result<Option<Usage>, ModelError>,
     },
     /// A request is made again.
     RequestRetried {

@@ -1,6 +1,7 @@
 //! One step: a request, the model's message, and the calls in it.
 
 use seamline_seams::Reply;
+use uuid::Uuid;
 
 use super::event::AgentEvent;
 use super::seams::{
@@ -93,28 +94,55 @@ impl Turn<'_> {
     /// Makes the request, again if `agent.request_error` says so. `None` when the turn was
     /// halted before it was made.
     async fn request(&mut self, at: Step) -> Result<Option<Received>, Broken> {
+        let id = Uuid::new_v4();
         for attempt in 1.. {
             if self.signal.is_cancelled() {
                 return Ok(None);
             }
-            let settings = self.settings().await?;
+            let settings = self.settings(id, attempt).await?;
             if self.halt.is_some() || self.signal.is_cancelled() {
                 return Ok(None);
             }
+            let model = settings.model.clone();
             let request = self.derive(at, settings)?;
             self.requests += 1;
             let stream = self.shared.model.stream(request, self.signal.clone());
-            match receive(stream, &self.signal, &self.shared.seams).await {
+            let answer = receive(stream, &self.signal, &self.shared.seams).await;
+            if answer.is_err() && self.signal.is_cancelled() {
+                return Ok(None);
+            }
+            self.tell_of_request(id, attempt, model, &answer);
+            match answer {
                 Ok(received) => return Ok(Some(received)),
-                Err(_) if self.signal.is_cancelled() => return Ok(None),
                 Err(error) => self.retry(error, attempt).await?,
             }
         }
         Ok(None)
     }
 
+    fn tell_of_request(
+        &self,
+        id: Uuid,
+        attempt: u32,
+        model: String,
+        answer: &Result<Received, ModelError>,
+    ) {
+        let outcome = match answer {
+            Ok(received) if received.stop.is_none() => return,
+            Ok(received) => Ok(received.usage),
+            Err(error) => Err(error.clone()),
+        };
+        self.notify(&AgentEvent::RequestEnded {
+            facts: self.facts(),
+            id,
+            attempt,
+            model,
+            outcome,
+        });
+    }
+
     /// How the request is made, after policy.
-    async fn settings(&mut self) -> Result<RequestSettings, Broken> {
+    async fn settings(&mut self, id: Uuid, attempt: u32) -> Result<RequestSettings, Broken> {
         let ours = &self.shared.settings;
         let settings = RequestSettings {
             model: ours.model.clone(),
@@ -123,6 +151,8 @@ impl Turn<'_> {
         let (facts, signal) = (self.facts(), self.signal.clone());
         let event = RequestEvent {
             facts,
+            id,
+            attempt,
             settings,
             signal,
         };

@@ -10,6 +10,7 @@
 //! The files a call touches are compared after symbolic links are resolved, so a link inside the
 //! project does not make what it points to part of the project.
 
+mod cases;
 mod command;
 mod mode;
 mod paths;
@@ -18,6 +19,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+pub use cases::cases;
 pub use mode::{Mode, UnknownMode};
 pub use paths::leads_to;
 

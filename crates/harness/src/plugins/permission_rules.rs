@@ -38,13 +38,12 @@ impl PermissionRules {
 
     /// Puts the rules in force until the scope is disposed.
     pub fn install<'a>(self, scope: &Scope, seams: impl Into<Seams<'a>>) {
-        let seams = seams.into().tools;
-        let rules = Arc::new(self);
+        let (seams, rules) = (seams.into().tools, Arc::new(self));
         let guard = Arc::clone(&rules);
         seams.guards.add(scope, Self::NAME, move |call| {
             let hit = |case: &Case<'_>| guard.policy.denies(case).map(|hit| denial(hit.by));
-            let reason = guard.on(call.name(), call.arguments(), call.facts(), hit);
-            reason.map(Denial::new)
+            let reasons = guard.on(call.name(), call.arguments(), call.facts(), hit);
+            reasons.into_iter().flatten().next().map(Denial::new)
         });
         seams.pre.on_first(scope, Self::NAME, move |call, next| {
             let rules = Arc::clone(&rules);
@@ -53,26 +52,28 @@ impl PermissionRules {
                 if !call.is_valid() {
                     return Ok(reply);
                 }
-                let rule = |said, case: &Case<'_>| ruled(rules.policy.decide(case), said);
-                Ok(reply.map(|said| {
-                    rules.on(call.name(), call.arguments(), call.facts(), |case| {
-                        rule(said, case)
-                    })
-                }))
+                let decide = |case: &Case<'_>| rules.policy.decide(case);
+                let rulings = rules.on(call.name(), call.arguments(), call.facts(), decide);
+                let strictest = rulings.into_iter().reduce(Ruling::stricter);
+                Ok(reply.map(|said| strictest.map_or(said.clone(), |ruling| ruled(ruling, said))))
             }
         });
     }
 
-    /// Looks at a call as the rules do.
-    fn on<T>(&self, tool: &str, input: &Json, at: &Facts, look: impl FnOnce(&Case<'_>) -> T) -> T {
+    /// Looks at a call as the rules do, once for each case of it.
+    fn on<T>(&self, tool: &str, input: &Json, at: &Facts, look: impl Fn(&Case<'_>) -> T) -> Vec<T> {
         let (cwd, project, home) = (&*at.cwd, &*at.project, &*self.home);
         let places = Places { cwd, project, home };
-        let case = Case::new(tool, input.value(), places);
-        let target = case.file().and_then(|file| permission::leads_to(&file));
-        match &target {
-            Some(target) => look(&case.resolving_to(target)),
-            None => look(&case),
-        }
+        let cases = permission::cases(tool, input);
+        let looked = cases.iter().map(|(tool, input)| {
+            let case = Case::new(tool, input, places);
+            let target = case.file().and_then(|file| permission::leads_to(&file));
+            match &target {
+                Some(target) => look(&case.resolving_to(target)),
+                None => look(&case),
+            }
+        });
+        looked.collect()
     }
 }
 

@@ -81,6 +81,12 @@ pub(super) fn event(event: &AgentEvent) -> String {
         AgentEvent::Context { text, .. } => format!("context: {text}"),
         AgentEvent::Steering { text, .. } => format!("steering: {text}"),
         AgentEvent::Notice { text, .. } => format!("notice: {text}"),
+        AgentEvent::RequestEnded {
+            attempt, outcome, ..
+        } => match outcome {
+            Ok(_) => format!("request answered at attempt {attempt}"),
+            Err(error) => format!("request failed at attempt {attempt}: {error}"),
+        },
         AgentEvent::RequestRetried { attempt, .. } => {
             format!("request retried after attempt {attempt}")
         }

@@ -193,9 +193,17 @@ fn fit(tool: Option<&Registered>, arguments: &Json) -> (Json, Validity) {
     let filled = defaults.fold(arguments.clone(), |filled, (key, value)| {
         filled.with_default(key, value)
     });
-    match known.schema.violations(filled.value()) {
-        violations if violations.is_empty() => (filled, Validity::Valid),
-        violations => (arguments.clone(), Validity::InvalidArguments(violations)),
+    let mut violations = known.schema.violations(filled.value());
+    if violations.is_empty() {
+        let checked = catch_unwind(AssertUnwindSafe(|| known.tool.check_args(&filled)));
+        violations.extend(match checked {
+            Ok(checked) => checked.err(),
+            Err(_) => Some("the tool panicked over them".to_owned()),
+        });
+    }
+    match violations.is_empty() {
+        true => (filled, Validity::Valid),
+        false => (arguments.clone(), Validity::InvalidArguments(violations)),
     }
 }
 

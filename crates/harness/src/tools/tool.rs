@@ -46,6 +46,11 @@ pub trait Tool: Send + Sync + 'static {
         &[]
     }
 
+    /// What is wrong with arguments that fit the schema; a call with such arguments is invalid.
+    fn check_args(&self, _args: &Json) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Whether this call may overlap with other such calls.
     fn concurrency_safe(&self, _args: &Self::Args) -> bool {
         false
@@ -273,6 +278,10 @@ pub trait JsonTool: Send + Sync + 'static {
     fn defaults(&self) -> &[(&'static str, Value)] {
         &[]
     }
+    /// See [`Tool::check_args`].
+    fn check_args(&self, _args: &Json) -> Result<(), String> {
+        Ok(())
+    }
     /// See [`Tool::concurrency_safe`]. Arguments it cannot read are not safe.
     fn concurrency_safe(&self, _args: &Json) -> bool {
         false
@@ -308,6 +317,10 @@ impl<T: Tool> JsonTool for T {
 
     fn defaults(&self) -> &[(&'static str, Value)] {
         Tool::defaults(self)
+    }
+
+    fn check_args(&self, args: &Json) -> Result<(), String> {
+        Tool::check_args(self, args)
     }
 
     fn concurrency_safe(&self, args: &Json) -> bool {

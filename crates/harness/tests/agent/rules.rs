@@ -256,3 +256,44 @@ async fn a_doubt_of_the_parser_is_no_refusal() {
     ShellSyntax.install(&bench.scope, (&bench.seams, &bench.tool_seams));
     assert!(ran(&bench, Mode::BypassPermissions).await);
 }
+
+/// A patch is an Edit of each of its files: one that is denied denies it, and an allow has to cover all.
+#[tokio::test]
+async fn a_patch_is_an_edit_of_each_of_its_files() {
+    let deny = (Tier::Deny, "Edit(secret/**)");
+    let (one, all) = ((Tier::Allow, "Edit(x)"), (Tier::Allow, "Edit(*)"));
+    let cases = [
+        (
+            "x",
+            "*** Add File: y\n+1",
+            Mode::BypassPermissions,
+            vec![deny],
+            true,
+        ),
+        (
+            "x",
+            "*** Add File: secret/y\n+1",
+            Mode::BypassPermissions,
+            vec![deny],
+            false,
+        ),
+        (
+            "secret/y",
+            "*** Add File: x\n+1",
+            Mode::BypassPermissions,
+            vec![deny],
+            false,
+        ),
+        ("x", "*** Add File: y\n+1", Mode::Default, vec![one], false),
+        ("x", "*** Add File: y\n+1", Mode::Default, vec![all], true),
+    ];
+    for (first, rest, mode, rules, expected) in cases {
+        let patch = format!("*** Begin Patch\n*** Add File: {first}\n+1\n{rest}\n*** End Patch\n");
+        let bench = playing(
+            Play::call("apply_patch", json!({ "command": patch })),
+            &rules,
+        );
+        bench.registry.add(builtin::ApplyPatch).unwrap();
+        assert_eq!(ran(&bench, mode).await, expected, "{patch} {rules:?}");
+    }
+}

@@ -21,6 +21,16 @@ impl Event for Stop<'_> {
     }
 }
 
+/// The user ended the agent's turn.
+#[derive(Debug, Clone, Copy)]
+pub struct Interrupt;
+
+impl Event for Interrupt {
+    const NAME: &'static str = "Interrupt";
+
+    fn facts(&self, _: DialectId, _: &mut Facts) {}
+}
+
 /// Claude sends an empty string for no text, Codex `null`. We have no background tasks and no
 /// scheduled prompts to list.
 fn stop_facts(dialect: DialectId, last: Option<&str>, facts: &mut Facts) {

@@ -6,6 +6,7 @@
 
 mod agent;
 mod prompt;
+mod request;
 mod sample;
 mod session;
 mod tool;
@@ -17,8 +18,9 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-pub use agent::{Stop, SubagentStart, SubagentStop};
+pub use agent::{Interrupt, Stop, SubagentStart, SubagentStop};
 pub use prompt::UserPromptSubmit;
+pub use request::{ModelRequest, PostModelRequest, PreModelRequest, TokenUsage};
 pub use sample::{Sample, sample};
 pub use session::{SessionEnd, SessionStart};
 pub use tool::{

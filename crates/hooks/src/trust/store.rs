@@ -79,7 +79,7 @@ pub enum TrustError {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grant {
-    /// The handler's [`hash`] at that time.
+    /// The handler's [`hash`](super::hash()) at that time.
     pub hash: String,
     /// `claude` or `codex`.
     pub dialect: String,

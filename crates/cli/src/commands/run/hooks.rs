@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use seamline_bridges::{Bridge, BridgeOptions, HookServers, Witness};
+use seamline_bridges::{Bridge, BridgeOptions, HookServers, Witness, fires};
 use seamline_harness::plugins::PermissionRules;
 use seamline_hooks::engine::EngineParts;
 use seamline_hooks::runner::Supervisor;
@@ -86,6 +86,7 @@ impl Hooks {
         off.extend(idle);
         let mut in_force = Vec::new();
         for setup in wanted {
+            off.extend(wait_in_vain(&setup, &places));
             let (ready, left_out) = ready(setup, &places, scratch, agreed)?;
             if left_out {
                 off.push("`env` of the project is left out, since it is not trusted".to_owned());
@@ -105,6 +106,13 @@ impl Hooks {
             supervisor: Arc::new(Supervisor::new()),
             attended,
         })
+    }
+
+    /// Whether `apply_patch` is among the tools. Claude Code has no such tool, so that its hooks for Write
+    /// and Edit would not see what it writes.
+    pub(super) fn allow_patches(&self) -> bool {
+        let claude = |(loaded, _): &Ready| loaded.dialect == DialectId::Claude;
+        !self.in_force.iter().any(claude)
     }
 
     /// `claude 4 hooks`, per protocol in force.
@@ -172,6 +180,24 @@ fn is_off(setup: &Setup, which: Which) -> Option<String> {
     let are = if hooks == 1 { "is" } else { "are" };
     let (count, dialect) = (count(hooks, "hook", ""), setup.loaded.dialect);
     (hooks > 0).then(|| format!("{count} of {dialect} {are} off (--hooks {})", word(which)))
+}
+
+/// What to say about hooks whose events have no moment here.
+fn wait_in_vain(setup: &Setup, places: &Places) -> Option<String> {
+    let handlers = setup.loaded.handlers.iter();
+    let idle = handlers.filter(|handler| handler.disabled.is_none() && !fires(handler.event));
+    let idle: Vec<String> = idle
+        .map(|handler| format!("{} ({})", handler.event, firing::place(handler, places)))
+        .collect();
+    let count = count(idle.len(), "hook", "");
+    let (wait, dialect) = (
+        if idle.len() == 1 { "waits" } else { "wait" },
+        setup.loaded.dialect,
+    );
+    (!idle.is_empty()).then(|| {
+        let idle = idle.join(", ");
+        format!("{count} of {dialect} {wait} for events that do not happen here yet: {idle}")
+    })
 }
 
 fn in_force(which: Which, named: Option<DialectId>, dialect: DialectId) -> bool {

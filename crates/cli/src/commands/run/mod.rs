@@ -22,7 +22,8 @@ use seamline_harness::permission::Mode;
 use seamline_harness::plugins::ShellSyntax;
 use seamline_harness::session::Session;
 use seamline_harness::session::event::TurnEndReason;
-use seamline_harness::tools::{CodeMode, Registry, ToolSeams, builtin};
+use seamline_harness::tools::builtin::{self, ApplyPatch};
+use seamline_harness::tools::{CodeMode, Registry, ToolSeams};
 use seamline_seams::{Fault, FaultLog, Scope};
 
 use self::debug::DebugFolder;
@@ -169,18 +170,13 @@ async fn perform(
     let faults = FaultLog::new();
     let project = chosen.project(places);
     let begun = session::begin(args, places, &project)?;
-    let tools = tools(hooks, screen).await?;
-    let agent = agent(
-        args,
-        chosen,
-        (&project, tools),
-        begun.session.clone(),
-        &faults,
-    )?;
+    let (tools, notes) = tools(hooks).await?;
+    let agent = agent(args, chosen, tools, begun.session.clone(), &faults);
     let root = Scope::root_with("seamline", &faults);
     screen.watch(&root, agent.seams());
     screen.begin(chosen, args, agent.session(), hooks);
-    begun.notes.iter().for_each(|note| screen.note(note));
+    let notes = begun.notes.iter().chain(&notes);
+    notes.for_each(|note| screen.note(note));
     ShellSyntax.install(&root, &agent);
     hooks.rules.clone().install(&root, &agent);
     let plugins = root.child("hooks");
@@ -212,31 +208,34 @@ async fn perform(
 
 /// Our tools and those of the servers, which are started for them. A server that is not up costs
 /// its own tools, and is named.
-async fn tools(hooks: &Hooks, screen: &Screen) -> Result<Registry, CliError> {
+async fn tools(hooks: &Hooks) -> Result<(Registry, Vec<String>), CliError> {
     let tools = builtin::registry().map_err(internal)?;
+    if hooks.allow_patches() {
+        tools.add(ApplyPatch).map_err(internal)?;
+    }
     let servers: Arc<dyn McpServers> = Arc::new(hooks.servers.clone());
     let mut notes = hooks.servers.start().await;
     notes.extend(mcp::register(&tools, &servers));
-    notes.iter().for_each(|note| screen.note(note));
-    Ok(tools)
+    Ok((tools, notes))
 }
 
 fn agent(
     args: &RunArgs,
     chosen: &Chosen,
-    (project, tools): (&std::path::Path, Registry),
+    tools: Registry,
     session: Session,
     faults: &FaultLog,
-) -> Result<Agent, CliError> {
-    let agent = Agent::builder(Arc::clone(&chosen.model), session)
+) -> Agent {
+    let project = session.project().to_owned();
+    Agent::builder(Arc::clone(&chosen.model), session)
         .model_name(&chosen.name)
         .tools(tools)
         .mode(args.permission_mode)
         .code_mode(args.code_mode.into())
         .cwd(project)
         .seams(AgentSeams::new(faults))
-        .tool_seams(ToolSeams::new(faults));
-    Ok(agent.build())
+        .tool_seams(ToolSeams::new(faults))
+        .build()
 }
 
 pub(crate) fn internal(error: impl ToString) -> CliError {

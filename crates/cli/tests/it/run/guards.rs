@@ -74,6 +74,49 @@ fn hooks_that_are_off_are_named() {
     assert!(!did(&world));
 }
 
+/// Hooks of events that have no moment here are named before the first turn.
+#[test]
+fn hooks_that_wait_in_vain_are_named() {
+    let world = project(&[("PreCompact", "exit 2"), ("Stop", "true")]);
+    for json in [&[][..], &["--json"]] {
+        let said = play(
+            &world,
+            ONE_COMMAND,
+            &[&["--trust-project-hooks"], json].concat(),
+        );
+        let named = "1 hook of claude waits for events that do not happen here yet: PreCompact";
+        assert!(said.stdout.contains(named), "{said:#?}");
+    }
+}
+
+/// A patch is no way around hooks for Write: where Claude Code's are in force there is no such tool.
+#[test]
+fn no_patch_goes_around_claudes_hooks() {
+    let script = r#"[
+        {"tool": "apply_patch", "input": {"command": "*** Begin Patch\n*** Add File: did\n+x\n*** End Patch"}},
+        {"text": "bye"}
+    ]"#;
+    let options = [
+        "--trust-project-hooks",
+        "--permission-mode",
+        "bypassPermissions",
+    ];
+    let gated = project(&[("PreToolUse", "true")]);
+    let said = play(&gated, script, &options);
+    assert!(!did(&gated), "{said:#?}");
+    assert!(said.stdout.contains("unknown tool"), "{said:#?}");
+
+    let codex = World::new();
+    let hook = [(
+        "PreToolUse",
+        "grep -q '\"tool_name\":\"apply_patch\"' && touch seen",
+    )];
+    codex.write(".codex/hooks.json", &hooks(&hook).to_string());
+    let said = play(&codex, script, &options);
+    assert!(did(&codex), "{said:#?}");
+    assert!(codex.project().join("seen").exists(), "{said:#?}");
+}
+
 /// Deny and ask rules of any file hold, whatever the mode, the hooks and the other options.
 #[test]
 fn deny_and_ask_rules_stand_beside_every_option() {

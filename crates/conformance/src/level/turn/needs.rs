@@ -6,19 +6,6 @@ use serde_json::Value;
 
 use crate::case::{Case, ClaudeCase, CodexCase};
 
-/// Events that the bridges fire.
-const MOMENTS: &[&str] = &[
-    "SessionStart",
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PermissionRequest",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "PostToolBatch",
-    "Stop",
-    "SessionEnd",
-];
-
 /// Tools of Claude Code that the harness has, and the test server's that the runner has.
 const TOOLS: &[&str] = &[
     "Bash",
@@ -145,7 +132,7 @@ fn first_moment<'a>(
     mut events: impl Iterator<Item = &'a str>,
 ) -> Option<String> {
     let known = |event: &&str| dialect.table().event(event).is_some();
-    let event = events.find(|event| known(event) && !MOMENTS.contains(event))?;
+    let event = events.find(|event| known(event) && !seamline_bridges::fires(event))?;
     Some(format!("moment {event}"))
 }
 
@@ -180,8 +167,8 @@ mod tests {
             call(json!({"custom": "exec", "input": ""})).as_deref(),
             Some("tool exec")
         );
-        let hooks = json!({"hooks_json": {"PreModelRequest": []}});
-        assert_eq!(codex_case(hooks).as_deref(), Some("moment PreModelRequest"));
+        let hooks = json!({"hooks_json": {"PreCompact": []}});
+        assert_eq!(codex_case(hooks).as_deref(), Some("moment PreCompact"));
         let case = |value: Value| claude(&serde_json::from_value(value).unwrap());
         let base = json!({"mode": "print", "prompts": ["@@main"]});
         let with = |key: &str, value: Value| {

@@ -1,17 +1,20 @@
-//! The tool of the measured runs that the harness does not have: Codex's patch tool.
+//! Codex's patch tool, as the measured runs need it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use futures_util::future::BoxFuture;
 use seamline_harness::content::Content;
 use seamline_harness::json::Json;
-use seamline_harness::tools::{Effects, JsonTool, ToolContext, ToolError};
-use serde_json::{Value, json};
+use seamline_harness::tools::builtin::{self, ApplyPatchArgs, ApplyPatchValue};
+use seamline_harness::tools::{Effects, Tool, ToolContext, ToolError};
+use serde_json::Value;
 
-/// Codex's patch tool, as far as the cases need it: it adds files of the project.
+/// The patch tool, kept to the project: cases name files of the machine they were measured on.
 pub(super) struct ApplyPatch;
 
-impl JsonTool for ApplyPatch {
+impl Tool for ApplyPatch {
+    type Args = ApplyPatchArgs;
+    type Value = ApplyPatchValue;
+
     fn name(&self) -> &'static str {
         "apply_patch"
     }
@@ -21,94 +24,61 @@ impl JsonTool for ApplyPatch {
     }
 
     fn schema(&self) -> Value {
-        let command = json!({"type": "string", "pattern": "^\\*\\*\\* Begin Patch\n"});
-        json!({"type": "object", "required": ["command"], "properties": {"command": command}})
+        Tool::schema(&builtin::ApplyPatch)
     }
 
-    fn effects(&self, args: &Json, cwd: &Path) -> Effects {
-        let files = files(args.value());
-        Effects::Writes(files.into_iter().map(|(path, _)| cwd.join(path)).collect())
+    fn check_args(&self, args: &Json) -> Result<(), String> {
+        Tool::check_args(&builtin::ApplyPatch, args)
     }
 
-    fn run(&self, args: Json, context: ToolContext) -> BoxFuture<'_, Result<Json, ToolError>> {
-        Box::pin(async move {
-            let project = context.workspace().project().to_owned();
-            let mut names = Vec::new();
-            for (path, text) in files(args.value()) {
-                add(&project, &path, text.as_deref()).map_err(ToolError::new)?;
-                names.push(format!("A {}\n", path.display()));
-            }
-            let said = format!("Success. Updated the following files:\n{}", names.concat());
-            Ok(Json::from_value(json!(said)))
-        })
+    fn effects(&self, args: &ApplyPatchArgs, cwd: &Path) -> Effects {
+        Tool::effects(&builtin::ApplyPatch, args, cwd)
     }
 
-    fn check_value(&self, _value: &Json) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn render(&self, _args: &Json, value: &Json) -> Result<Content, String> {
-        Ok(Content::text(value.value().as_str().unwrap_or("")))
-    }
-}
-
-/// The files of a patch; with their text when they are added.
-fn files(args: &Value) -> Vec<(PathBuf, Option<String>)> {
-    let patch = args.get("command").and_then(Value::as_str).unwrap_or("");
-    let mut files: Vec<(PathBuf, Option<String>)> = Vec::new();
-    for line in patch.lines() {
-        let head = line
-            .strip_prefix("*** ")
-            .and_then(|line| line.split_once(" File: "));
-        if let Some((verb, path)) = head {
-            files.push((path.trim().into(), (verb == "Add").then(String::new)));
-        } else if let (Some(added), Some((_, Some(text)))) =
-            (line.strip_prefix('+'), files.last_mut())
-        {
-            text.push_str(added);
-            text.push('\n');
+    async fn run(
+        &self,
+        args: ApplyPatchArgs,
+        context: ToolContext,
+    ) -> Result<ApplyPatchValue, ToolError> {
+        let inside = |path: &Path| {
+            path.is_relative() && !path.components().any(|part| part.as_os_str() == "..")
+        };
+        if let Some(path) = args.command.paths().find(|path| !inside(Path::new(path))) {
+            return Err(ToolError::new(format!("{path} cannot be patched here")));
         }
+        Tool::run(&builtin::ApplyPatch, args, context).await
     }
-    files
-}
 
-/// Writes a file of the project; nothing outside of it is touched.
-fn add(project: &Path, path: &Path, text: Option<&str>) -> Result<(), String> {
-    let inside = path.is_relative() && !path.components().any(|c| c.as_os_str() == "..");
-    let text = text.filter(|_| inside);
-    let Some(text) = text else {
-        return Err(format!("{} cannot be patched here", path.display()));
-    };
-    let path = project.join(path);
-    let folder = path.parent().unwrap_or(project);
-    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, text));
-    written.map_err(|error| format!("{}: {error}", path.display()))
+    fn render(&self, args: &ApplyPatchArgs, value: &ApplyPatchValue) -> Content {
+        Tool::render(&builtin::ApplyPatch, args, value)
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use seamline_harness::tools::Workspace;
+    use seamline_seams::Signal;
+
     use super::*;
 
-    #[test]
-    fn a_patch_adds_files_of_the_project_only() {
-        let patch = "*** Begin Patch\n*** Add File: d/a\n+x\n+y\n*** Update File: b\n@@\n-1\n+2\n";
-        let files = files(&json!({"command": patch}));
-        assert_eq!(
-            files,
-            [("d/a".into(), Some("x\ny\n".into())), ("b".into(), None)]
-        );
+    #[tokio::test]
+    async fn a_patch_changes_files_of_the_project_only() {
         let project = tempfile::tempdir().unwrap();
-        add(project.path(), Path::new("d/a"), Some("x")).unwrap();
-        assert_eq!(
-            std::fs::read_to_string(project.path().join("d/a")).unwrap(),
-            "x"
-        );
-        for path in ["/etc/x", "../x", "d/../../x"] {
-            assert!(
-                add(project.path(), Path::new(path), Some("x")).is_err(),
-                "{path}"
-            );
+        for (path, fits) in [
+            ("d/a", true),
+            ("/etc/x", false),
+            ("../x", false),
+            ("d/../../x", false),
+        ] {
+            let patch = format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch\n");
+            let args = ApplyPatchArgs {
+                command: patch.parse().unwrap(),
+            };
+            let context = ToolContext::new(Workspace::new(project.path()), Signal::new());
+            let done = Tool::run(&ApplyPatch, args, context).await;
+            assert_eq!(done.is_ok(), fits, "{path}");
         }
-        assert!(add(project.path(), Path::new("b"), None).is_err());
+        let text = std::fs::read_to_string(project.path().join("d/a")).unwrap();
+        assert_eq!(text, "x\n");
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use seamline_seams::{Policy, Signal};
+use uuid::Uuid;
 
 use crate::facts::Facts;
 use crate::model::ModelError;
@@ -23,6 +24,10 @@ impl Policy for RequestPolicy {
 pub struct RequestEvent {
     /// Where the session stands.
     pub facts: Arc<Facts>,
+    /// The request's own id, the same each time it is made again.
+    pub id: Uuid,
+    /// How many times it was made, this one included; 1 at first.
+    pub attempt: u32,
     /// How it would be made.
     pub settings: RequestSettings,
     /// The turn's signal.

@@ -6,6 +6,7 @@
 //!
 //! Relative paths are resolved against the session's current directory.
 
+mod apply_patch;
 mod bash;
 mod edit;
 mod glob;
@@ -17,6 +18,9 @@ mod tests;
 mod walk;
 mod write;
 
+pub use apply_patch::{
+    ApplyPatch, ApplyPatchArgs, ApplyPatchValue, Change, FileChange, Patch, PatchError, PatchHunk,
+};
 pub use bash::{Bash, BashArgs, BashValue};
 pub use edit::{Edit, EditArgs, EditValue};
 pub use glob::{Glob, GlobArgs, GlobValue};
@@ -27,7 +31,7 @@ pub use write::{Write, WriteArgs, WriteKind, WriteValue};
 
 use super::registry::{Registry, RegistryError};
 
-/// A registry of all of them.
+/// A registry of those that Claude Code has too: all but [`ApplyPatch`].
 pub fn registry() -> Result<Registry, RegistryError> {
     let registry = Registry::new();
     registry.add(Bash::new())?;
