@@ -17,6 +17,7 @@ mod places;
 mod render;
 mod report;
 mod runtime;
+mod servers;
 mod setup;
 
 use std::process::ExitCode;

@@ -19,6 +19,7 @@ use crate::hit::Hit;
 use crate::places::Places;
 use crate::render::firing;
 use crate::report::firing::FiringReport;
+use crate::servers::ServerSetup;
 use crate::setup::select;
 use crate::{exit, output, report};
 
@@ -48,7 +49,8 @@ pub(crate) struct FireArgs {
     set: Vec<Assignment>,
     #[command(flatten)]
     selection: Selection,
-    /// Run the project's hooks this once, trusted or not.
+    /// Run the project's hooks, and MCP servers of its `.mcp.json` that they ask, this once, trusted
+    /// or not.
     #[arg(long)]
     trust_project_hooks: bool,
     /// Go on with what is in force when part of the configuration is broken (managed files apart).
@@ -63,10 +65,12 @@ pub(crate) fn run(args: &FireArgs, places: Places) -> Result<u8, CliError> {
     let ingredients = ingredients(args)?;
     let places = select(places, &args.selection)?;
     let store = TrustStore::open(places.trust_file())?;
+    let mut servers = ServerSetup::read(&places, &places.roots.project, args.trust_project_hooks);
     let orders = Orders {
         ingredients: &ingredients,
         trust_project: args.trust_project_hooks,
         places: &places,
+        servers: &servers.servers,
     };
     let mut shots = Vec::new();
     for (setup, row) in aim::aim(&args.event, &args.selection, &places, &store)? {
@@ -75,7 +79,12 @@ pub(crate) fn run(args: &FireArgs, places: Places) -> Result<u8, CliError> {
     }
     check_broken(args.ignore_broken_hooks, &places, &shots)?;
     check_trust(&places, &shots)?;
-    let hits = shot::fire(shots)?;
+    if shots.iter().any(Shot::asks_servers) {
+        servers.check(args.ignore_broken_hooks)?;
+        let off = servers.off.iter();
+        off.for_each(|off| output::diagnostic(&format!("note: {off}\n")));
+    }
+    let hits = shot::fire(shots, &servers.servers)?;
     show(args.json, &places, &hits)?;
     Ok(hits
         .iter()

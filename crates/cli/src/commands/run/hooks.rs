@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use seamline_bridges::{Bridge, BridgeOptions, Witness, fires};
+use seamline_bridges::{Bridge, BridgeOptions, HookServers, Witness, fires};
 use seamline_harness::plugins::PermissionRules;
 use seamline_hooks::engine::EngineParts;
 use seamline_hooks::runner::Supervisor;
 use seamline_hooks::trust::{TrustState, TrustStore, hash};
 use seamline_hooks::{DialectId, Engine, Handler, HandlerKey, config};
+use seamline_providers::mcp::Servers;
 
 use super::rules::Settings;
 use super::scratch::Scratch;
@@ -20,6 +21,7 @@ use crate::error::CliError;
 use crate::output;
 use crate::places::Places;
 use crate::render::{count, firing, left_behind, visible};
+use crate::servers::ServerSetup;
 use crate::setup::{Setup, select};
 
 /// The hooks of a run, read, checked and agreed to.
@@ -30,6 +32,8 @@ pub(super) struct Hooks {
     pub(super) off: Vec<String>,
     /// Permission rules, which hold whatever hooks are in force.
     pub(super) rules: PermissionRules,
+    /// The servers whose tools the agent has, and hooks may ask.
+    pub(super) servers: Servers,
     supervisor: Arc<Supervisor>,
     attended: bool,
 }
@@ -89,11 +93,16 @@ impl Hooks {
             }
             in_force.push(ready);
         }
+        let folder = scratch.map_or(places.roots.project.as_path(), Scratch::path);
+        let mut servers = ServerSetup::read(&places, folder, args.trust_project_hooks);
+        servers.check(args.ignore_broken_hooks)?;
+        off.append(&mut servers.off);
         let attended = approve::attended() && !args.json;
         Ok(Self {
             in_force,
             off,
             rules,
+            servers: servers.servers,
             supervisor: Arc::new(Supervisor::new()),
             attended,
         })
@@ -128,7 +137,7 @@ impl Hooks {
                 loaded: loaded.clone(),
                 trust: trust.clone(),
                 exec: Arc::clone(&self.supervisor) as Arc<dyn seamline_hooks::runner::Exec>,
-                mcp: Arc::new(seamline_hooks::mcp::NoServers),
+                mcp: Arc::new(HookServers::new(Arc::new(self.servers.clone()))),
                 base_env: std::env::vars_os().collect(),
                 project: project.to_path_buf(),
                 home: places.roots.home.clone(),
@@ -155,8 +164,9 @@ impl Hooks {
         options
     }
 
-    /// Ends what hooks left behind, and says so.
+    /// Ends the servers and what hooks left behind, and says so.
     pub(super) async fn sweep(&self, screen: &Screen) {
+        self.servers.close().await;
         let swept = self.supervisor.shutdown().await;
         if let Some(note) = left_behind(swept.ended) {
             screen.note(&note);

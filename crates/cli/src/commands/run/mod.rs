@@ -17,12 +17,13 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use seamline_bridges::Witness;
 use seamline_harness::agent::{Agent, AgentHandle, AgentSeams, Pending, TurnOutcome};
+use seamline_harness::mcp::{self, McpServers};
 use seamline_harness::permission::Mode;
 use seamline_harness::plugins::ShellSyntax;
 use seamline_harness::session::Session;
 use seamline_harness::session::event::TurnEndReason;
 use seamline_harness::tools::builtin::{self, ApplyPatch};
-use seamline_harness::tools::{CodeMode, ToolSeams};
+use seamline_harness::tools::{CodeMode, Registry, ToolSeams};
 use seamline_seams::{Fault, FaultLog, Scope};
 
 use self::debug::DebugFolder;
@@ -64,7 +65,7 @@ pub(crate) struct RunArgs {
     /// Whether the model may write programs that call tools: `beside` the tools, or `only` so.
     #[arg(long, value_enum, value_name = "MODE", default_value_t = Programs::Off)]
     code_mode: Programs,
-    /// Run the project's hooks this once, trusted or not.
+    /// Run the project's hooks and start the MCP servers of its `.mcp.json` this once, trusted or not.
     #[arg(long)]
     trust_project_hooks: bool,
     /// Go on with what is in force when part of the configuration is broken (managed files apart).
@@ -169,11 +170,13 @@ async fn perform(
     let faults = FaultLog::new();
     let project = chosen.project(places);
     let begun = session::begin(args, places, &project)?;
-    let agent = agent(args, chosen, hooks, begun.session.clone(), &faults)?;
+    let (tools, notes) = tools(hooks).await?;
+    let agent = agent(args, chosen, tools, begun.session.clone(), &faults);
     let root = Scope::root_with("seamline", &faults);
     screen.watch(&root, agent.seams());
     screen.begin(chosen, args, agent.session(), hooks);
-    begun.notes.iter().for_each(|note| screen.note(note));
+    let notes = begun.notes.iter().chain(&notes);
+    notes.for_each(|note| screen.note(note));
     ShellSyntax.install(&root, &agent);
     hooks.rules.clone().install(&root, &agent);
     let plugins = root.child("hooks");
@@ -203,27 +206,36 @@ async fn perform(
     }
 }
 
-fn agent(
-    args: &RunArgs,
-    chosen: &Chosen,
-    hooks: &Hooks,
-    session: Session,
-    faults: &FaultLog,
-) -> Result<Agent, CliError> {
+/// Our tools and those of the servers, which are started for them. A server that is not up costs
+/// its own tools, and is named.
+async fn tools(hooks: &Hooks) -> Result<(Registry, Vec<String>), CliError> {
     let tools = builtin::registry().map_err(internal)?;
     if hooks.allow_patches() {
         tools.add(ApplyPatch).map_err(internal)?;
     }
+    let servers: Arc<dyn McpServers> = Arc::new(hooks.servers.clone());
+    let mut notes = hooks.servers.start().await;
+    notes.extend(mcp::register(&tools, &servers));
+    Ok((tools, notes))
+}
+
+fn agent(
+    args: &RunArgs,
+    chosen: &Chosen,
+    tools: Registry,
+    session: Session,
+    faults: &FaultLog,
+) -> Agent {
     let project = session.project().to_owned();
-    let agent = Agent::builder(Arc::clone(&chosen.model), session)
+    Agent::builder(Arc::clone(&chosen.model), session)
         .model_name(&chosen.name)
         .tools(tools)
         .mode(args.permission_mode)
         .code_mode(args.code_mode.into())
         .cwd(project)
         .seams(AgentSeams::new(faults))
-        .tool_seams(ToolSeams::new(faults));
-    Ok(agent.build())
+        .tool_seams(ToolSeams::new(faults))
+        .build()
 }
 
 pub(crate) fn internal(error: impl ToString) -> CliError {

@@ -6,6 +6,7 @@ mod guards;
 mod json;
 mod profile;
 mod programs;
+mod servers;
 mod terminal;
 
 use std::fs;

@@ -157,6 +157,8 @@ impl fmt::Display for Place {
 pub struct Problem {
     /// Where.
     pub place: Place,
+    /// The same in bytes of the file, start and end.
+    pub span: (usize, usize),
     /// The server it costs; none where it costs the whole file.
     pub server: Option<String>,
     /// What is wrong, with the value.
@@ -239,6 +241,7 @@ fn from_file(file: &Path, read: impl FnOnce(&str) -> Configured) -> Configured {
             servers: Vec::new(),
             problems: vec![Problem {
                 place: Place::of(file, "", 0),
+                span: (0, 0),
                 server: None,
                 message: format!("cannot be read: {error}"),
                 kind: ProblemKind::Broken,

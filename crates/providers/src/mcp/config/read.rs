@@ -88,6 +88,7 @@ impl<'a> Reader<'a> {
         let mut configured = Configured::default();
         let problem = |server: Option<&str>, (span, message, kind): Wrong| Problem {
             place: place(span),
+            span,
             server: server.map(str::to_owned),
             message,
             kind,

@@ -7,12 +7,14 @@ use std::sync::Arc;
 use tempfile::NamedTempFile;
 use tokio_util::sync::CancellationToken;
 
+use seamline_bridges::HookServers;
 use seamline_hooks::engine::{BackgroundRun, EngineParts, Prepared};
 use seamline_hooks::payload::Payload;
 use seamline_hooks::runner::Supervisor;
 use seamline_hooks::trace::{Skip, SkipReason};
 use seamline_hooks::trust::TrustState;
 use seamline_hooks::{Action, DialectId, Engine, EventRow, Firing, HandlerKey};
+use seamline_providers::mcp::Servers;
 
 use crate::assemble::{self, Ingredients};
 use crate::error::CliError;
@@ -41,6 +43,8 @@ pub(super) struct Orders<'a> {
     pub(super) ingredients: &'a Ingredients,
     pub(super) trust_project: bool,
     pub(super) places: &'a Places,
+    /// Started when a hook asks one.
+    pub(super) servers: &'a Servers,
 }
 
 impl Shot {
@@ -55,6 +59,7 @@ impl Shot {
             ingredients,
             trust_project,
             places,
+            servers,
         } = orders;
         let dialect = setup.loaded.dialect;
         let payload = ingredients.payload(dialect, row, &places.roots.project)?;
@@ -71,7 +76,7 @@ impl Shot {
             loaded,
             trust: trust(&setup, *trust_project),
             exec: Arc::clone(&supervisor) as Arc<dyn seamline_hooks::runner::Exec>,
-            mcp: Arc::new(seamline_hooks::mcp::NoServers),
+            mcp: Arc::new(HookServers::new(Arc::new((*servers).clone()))),
             base_env: std::env::vars_os().collect(),
             project: places.roots.project.clone(),
             home: places.roots.home.clone(),
@@ -104,6 +109,12 @@ impl Shot {
                 Action::Command(command) => Some((command.command.clone(), handler.key.clone())),
                 _ => None,
             })
+    }
+
+    /// Whether a hook that runs asks an MCP server.
+    pub(super) fn asks_servers(&self) -> bool {
+        let mut run = self.prepared.selection().run.iter();
+        run.any(|handler| matches!(handler.action, Action::McpTool { .. }))
     }
 
     /// Handlers that would run if they were trusted.
@@ -157,20 +168,26 @@ fn env_file(dialect: DialectId, row: &EventRow) -> Result<Option<NamedTempFile>,
         .map_err(|source| CliError::Write { what, source })
 }
 
-/// Fires one after the other, in order.
-pub(super) fn fire(shots: Vec<Shot>) -> Result<Vec<Hit>, CliError> {
+/// Fires one after the other, in order, and ends the servers that hooks have asked.
+pub(super) fn fire(shots: Vec<Shot>, servers: &Servers) -> Result<Vec<Hit>, CliError> {
     runtime::block_on(async {
-        let mut hits = Vec::new();
-        for shot in shots {
-            let hit = shot.fire().await?;
-            let interrupted = hit.interrupted;
-            hits.push(hit);
-            if interrupted {
-                break;
-            }
-        }
-        Ok(hits)
+        let hits = fire_all(shots).await;
+        servers.close().await;
+        hits
     })
+}
+
+async fn fire_all(shots: Vec<Shot>) -> Result<Vec<Hit>, CliError> {
+    let mut hits = Vec::new();
+    for shot in shots {
+        let hit = shot.fire().await?;
+        let interrupted = hit.interrupted;
+        hits.push(hit);
+        if interrupted {
+            break;
+        }
+    }
+    Ok(hits)
 }
 
 impl Shot {
