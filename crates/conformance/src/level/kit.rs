@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use seamline_hooks::config::{Loaded, Roots, load};
+use seamline_hooks::config::{Loaded, Roots, UnlistedProject, load};
 use seamline_hooks::engine::EngineParts;
 use seamline_hooks::runner::Exec;
 use seamline_hooks::trust::{TrustState, codex_status};
@@ -34,7 +34,16 @@ impl Kit {
         Self { bench, exec }
     }
 
-    /// Loads what the stage holds and makes an engine of it.
+    /// What a client lists before it has started a thread: nothing of a project that it does not
+    /// know to be trusted.
+    pub(super) fn listed(&self, dialect: DialectId, stage: &Stage) -> Loaded {
+        let mut roots = roots(dialect, stage);
+        roots.unlisted = UnlistedProject::PassOver;
+        roots.session = stage.client.flags.clone();
+        load(dialect, &roots)
+    }
+
+    /// Loads what is in force in a session on the stage and makes an engine of it.
     pub(super) fn engine(&self, dialect: DialectId, stage: &Stage, trust: &Trust) -> Engine {
         let mut loaded = load(dialect, &roots(dialect, stage));
         let environment: Vec<String> = stage
@@ -72,8 +81,13 @@ impl Kit {
 
 fn roots(dialect: DialectId, stage: &Stage) -> Roots {
     let mut roots = Roots::new(&stage.home, &stage.start);
+    roots.system = stage.system.clone();
     if dialect == DialectId::Codex {
         roots.codex_home = stage.codex_home();
+        roots.session = stage.client.thread.clone();
+        if !stage.client.trusts_on_start {
+            roots.unlisted = UnlistedProject::PassOver;
+        }
     }
     roots
 }

@@ -5,10 +5,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{Stage, StageError};
+use super::{Client, Stage, StageError};
 use crate::bench::Bench;
 use crate::case::CodexCase;
 use crate::pace::{Pace, VARIABLE};
+
+/// Where a case has the organisation's files.
+const SYSTEM: &str = "/etc";
 
 impl Stage {
     /// Sets up `case`.
@@ -23,6 +26,7 @@ impl Stage {
         };
         let mut stage = Self::new("proj", "home", pace)?;
         stage.name_codex(case);
+        stage.client = Client::of(case, &stage.names)?;
         stage.codex_env(case, bench);
         stage.codex_files(case)?;
         stage.hook_texts(case)?;
@@ -88,12 +92,12 @@ impl Stage {
             self.write(&self.codex_home().join("hooks.json"), &text)?;
         }
         for (path, text) in &case.files {
-            let path = PathBuf::from(self.names.fill(path));
+            let path = PathBuf::from(self.here(path));
             if !path.starts_with(&self.root) {
                 let why = format!("{} has no folder that a test may choose", path.display());
                 return Err(StageError::Unsupported(why));
             }
-            self.write(&path, &self.names.fill(text))?;
+            self.write(&path, &self.here(text))?;
         }
         if case.git_init {
             self.write(&self.project.join(".git/HEAD"), "ref: refs/heads/main\n")?;
@@ -102,6 +106,19 @@ impl Stage {
         }
         self.make_folder(&self.root.join("tmp"))?;
         self.make_folder(&self.start)
+    }
+
+    /// A text with the folders of this stage, the organisation's included.
+    fn here(&self, text: &str) -> String {
+        let codex = self.system.join("codex").display().to_string();
+        let filled = self.names.fill(text);
+        filled.replace(&format!("{SYSTEM}/codex"), &codex)
+    }
+
+    /// A text with the organisation's folder named as in the case.
+    #[must_use]
+    pub fn there(&self, text: &str) -> String {
+        text.replace(&self.system.display().to_string(), SYSTEM)
     }
 
     fn config_toml(&self, case: &CodexCase) -> String {
@@ -114,8 +131,8 @@ impl Stage {
             text(&case.model),
             text(&case.approval),
             text(&case.sandbox),
-            self.names.fill(&case.top_extra),
-            self.names.fill(&case.toml_extra),
+            self.here(&case.top_extra),
+            self.here(&case.toml_extra),
         )
     }
 

@@ -2,8 +2,8 @@
 //! `enabled = false` for one handler.
 //!
 //! Of the layers that set the switch, the nearest decides, in both directions (measured on Claude
-//! Code: a project's `false` wins over the user's `true`). Managed handlers stay on whatever a
-//! lower layer says.
+//! Code: a project's `false` wins over the user's `true`); what an organisation's requirements pin
+//! decides over all (measured on Codex). Managed handlers stay on whatever a lower layer says.
 
 use std::path::PathBuf;
 
@@ -17,6 +17,8 @@ use crate::handler::{Handler, Layer};
 pub(crate) struct Switch {
     /// Whether hooks are off.
     pub(crate) off: bool,
+    /// Whether no nearer setting overrides it.
+    pub(crate) pinned: bool,
     /// The setting in the file's words: `disableAllHooks is true`.
     pub(crate) words: &'static str,
     pub(crate) file: PathBuf,
@@ -24,32 +26,39 @@ pub(crate) struct Switch {
     pub(crate) span: Span,
 }
 
-/// Turns off what the nearest switch and the user's own `[hooks.state]` turn off.
-pub(crate) fn apply(loaded: &mut Loaded, nearest: Option<&Switch>) {
+/// The words for a handler that `[hooks.state]` turns off.
+pub const OFF_BY_STATE: &str = "`enabled = false` in [hooks.state] of the user's file";
+
+/// The setting that decides.
+pub(crate) fn deciding(switches: &[Switch]) -> Option<&Switch> {
+    let pinned = switches.iter().find(|switch| switch.pinned);
+    pinned.or_else(|| switches.last())
+}
+
+/// Turns off what the deciding switch and the user's own `[hooks.state]` turn off.
+pub(crate) fn apply(loaded: &mut Loaded, deciding: Option<&Switch>) {
+    let passed_over = |handler: &Handler| handler.disabled.is_some();
     for handler in loaded
         .handlers
         .iter_mut()
-        .filter(|handler| !managed(handler))
+        .filter(|handler| !handler.layer.is_managed() && !passed_over(handler))
     {
         let state = loaded.codex_state.get(&handler.key);
         if state.and_then(|state| state.enabled) == Some(false) {
-            handler.disabled = Some("`enabled = false` in [hooks.state] of the user's file".into());
+            handler.disabled = Some(OFF_BY_STATE.into());
         }
     }
-    if let Some(switch) = nearest.filter(|switch| switch.off) {
-        for handler in loaded
-            .handlers
-            .iter_mut()
-            .filter(|handler| !managed(handler))
-        {
-            handler.disabled = Some(format!("{} in {}", switch.words, switch.file.display()));
-        }
-        warn_of_borrowed_power(loaded, switch);
+    let Some(switch) = deciding.filter(|switch| switch.off) else {
+        return;
+    };
+    for handler in loaded
+        .handlers
+        .iter_mut()
+        .filter(|handler| switch.layer.is_managed() || !handler.layer.is_managed())
+    {
+        handler.disabled = Some(format!("{} in {}", switch.words, switch.file.display()));
     }
-}
-
-fn managed(handler: &Handler) -> bool {
-    matches!(handler.layer, Layer::Managed | Layer::System)
+    warn_of_borrowed_power(loaded, switch);
 }
 
 /// A file that comes with a repository turns off hooks of the user: allowed, and never in silence.
@@ -57,7 +66,7 @@ fn warn_of_borrowed_power(loaded: &mut Loaded, switch: &Switch) {
     let of_the_user = loaded
         .handlers
         .iter()
-        .filter(|handler| !handler.layer.comes_with_project() && !managed(handler))
+        .filter(|handler| !handler.layer.comes_with_project() && !handler.layer.is_managed())
         .count();
     if !switch.layer.comes_with_project() || of_the_user == 0 {
         return;

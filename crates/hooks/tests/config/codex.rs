@@ -9,7 +9,7 @@ use seamline_hooks::trust::{TrustState, codex_status, hash};
 use seamline_hooks::{DialectId, Handler, Severity};
 use serde_json::Value;
 
-use crate::sandbox::{Sandbox, actions, codes, placed};
+use crate::sandbox::{Sandbox, actions, codes, given, placed};
 
 const MEASURED: &str = include_str!("../fixtures/codex-discovery.json");
 
@@ -207,7 +207,7 @@ fn one_wrong_type_anywhere_drops_the_file_and_every_one_is_named() {
         let loaded = explicit(&text);
         assert_eq!(placed(&loaded), places, "{rule}");
         assert!(loaded.handlers.is_empty(), "{rule}");
-        assert_eq!(loaded.files[0].state, FileState::Broken, "{rule}");
+        assert_eq!(given(&loaded), FileState::Broken, "{rule}");
     }
 }
 
@@ -220,7 +220,7 @@ fn what_may_be_absent_or_null_costs_nothing() {
     ] {
         let loaded = explicit(text);
         assert_eq!(loaded.diagnostics, []);
-        assert_eq!(loaded.files[0].state, FileState::Loaded);
+        assert_eq!(given(&loaded), FileState::Loaded);
     }
     let loaded = explicit(&one(
         "PreToolUse",
@@ -289,7 +289,7 @@ fn an_invalid_matcher_costs_its_group_where_matchers_count() {
             .message
             .contains("unclosed character class")
     );
-    assert_eq!(loaded.files[0].state, FileState::Loaded);
+    assert_eq!(given(&loaded), FileState::Loaded);
 }
 
 /// Ours, the client drops it: a value that is none is broken, and fails closed when it is ignored.

@@ -35,7 +35,7 @@ impl EngineLevel {
         let engine = self.kit.engine(DialectId::Codex, &stage, &trust);
         let listed = case
             .is_discovery()
-            .then(|| listing::listed(engine.loaded(), &stage));
+            .then(|| listing::listed(&self.kit.listed(DialectId::Codex, &stage), &stage));
         let reader = self.kit.reader(DialectId::Codex);
         let mut stagehand = Stagehand {
             player: Player::new(engine, DRIVE, &stage, reader),
