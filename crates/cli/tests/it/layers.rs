@@ -342,10 +342,23 @@ fn codex_is_told_in_its_own_form() {
             .contains("`enabled = false` in [hooks.state]")
     );
     fs::write(&file, &text).unwrap();
-    // Another command is another hash.
-    world.write(".codex/hooks.json", &hooks("false"));
+    // Off is off, also where the project's hooks are trusted for once.
+    fs::write(&file, &off).unwrap();
+    world.write(".codex/hooks.json", &hooks("touch ran"));
+    let said = run(&world, &["--trust-project-hooks"]);
+    assert_eq!((said.code, mark(&world, "ran")), (0, false), "{said:#?}");
+    let words = "1 hook of codex is off: `enabled = false` in [hooks.state]";
+    assert!(said.stdout.contains(words), "{said:#?}");
+    fs::write(&file, &text).unwrap();
+    // Another command is another hash: refused before the first turn, by name and with the reason.
     assert_eq!(listed(&world, &[])[0].1, "modified");
-    world.write(".codex/hooks.json", &hooks("true"));
+    let said = run(&world, &[]);
+    assert_eq!((said.code, mark(&world, "ran")), (77, false), "{said:#?}");
+    for words in [".codex/hooks.json:1", "Stop", "modified", "touch ran"] {
+        assert!(said.stderr.contains(words), "{words}: {}", said.stderr);
+    }
+    assert_eq!(trust(&world, &["--all", "--codex"]).code, 0);
+    assert_eq!((run(&world, &[]).code, mark(&world, "ran")), (0, true));
     // Taken back in our store alone, Codex's word still counts, which is said.
     let said = trust(&world, &["--revoke", "stop:0:0"]);
     assert!(said.stdout.contains("still trusted"), "{said:#?}");

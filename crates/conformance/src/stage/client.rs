@@ -25,7 +25,8 @@ const SWITCHES: [&str; 1] = ["bypass_hook_trust"];
 impl Client {
     pub(super) fn of(case: &CodexCase, names: &Names) -> Result<Self, StageError> {
         let mut flags = SessionFlags::default();
-        let mut words = case.cli_args.iter().map(|word| names.fill(word));
+        let words = case.cli_args.iter().map(|word| names.fill(word));
+        let mut words = words.flat_map(apart);
         while let Some(word) = words.next() {
             let mut value = || words.next().unwrap_or_default();
             let given = match word.as_str() {
@@ -55,6 +56,23 @@ impl Client {
     }
 }
 
+/// `--config=x` and `-cx` as two words.
+fn apart(word: String) -> Vec<String> {
+    let long = ["--config", "--enable", "--disable"]
+        .into_iter()
+        .find_map(|flag| Some((flag, word.strip_prefix(flag)?.strip_prefix('=')?)));
+    let short = || {
+        Some((
+            "-c",
+            word.strip_prefix("-c").filter(|rest| !rest.is_empty())?,
+        ))
+    };
+    match long.or_else(short) {
+        Some((flag, value)) => vec![flag.to_owned(), value.to_owned()],
+        None => vec![word],
+    }
+}
+
 /// Settings about other things change nothing here.
 fn about_hooks(given: Result<(), FlagError>) -> Result<(), StageError> {
     match given {
@@ -78,7 +96,7 @@ mod tests {
     #[test]
     fn flags_and_thread_settings_are_told_apart() {
         let found = client(json!({
-            "cli_args": ["-c", "hooks.Stop=[]", "--disable", "hooks", "-c", "model=\"x\""],
+            "cli_args": ["-chooks.Stop=[]", "--disable", "hooks", "--config=model=\"x\""],
             "thread_config": {"features": {"hooks": true}, "bypass_hook_trust": true},
         }));
         let found = found.unwrap();

@@ -251,6 +251,15 @@ impl Loaded {
             || broken.any(|found| found.code == "invalid-matcher")
     }
 
+    /// Whether the real client would not start a session: Codex does not with a TOML file that it
+    /// cannot read, and then none of its hooks run (measured).
+    #[must_use]
+    pub fn refuses_start(&self) -> bool {
+        let toml = |path: &Path| path.extension().is_some_and(|end| end == "toml");
+        let mut broken = self.files.iter().filter(|it| it.state == FileState::Broken);
+        self.dialect == DialectId::Codex && broken.any(|file| toml(&file.path))
+    }
+
     /// The findings about what the real client would drop or refuse.
     pub fn broken(&self) -> impl Iterator<Item = &Diagnostic> {
         self.diagnostics

@@ -303,6 +303,13 @@ mod tests {
                 format!("{entry}enabled = false\n[z]\n"),
                 format!("{entry}trusted_hash = \"h\"\nenabled = false\n[z]\n"),
             ),
+            // Adjacent entries, with the line ends of another system.
+            (
+                format!("{entry}trusted_hash = \"old\"\n[hooks.state.\"b\"]\ntrusted_hash = \"b\"")
+                    .replace('\n', "\r\n"),
+                format!("{entry}trusted_hash = \"h\"\n[hooks.state.\"b\"]\ntrusted_hash = \"b\"")
+                    .replace('\n', "\r\n"),
+            ),
             (
                 entry.trim_end().to_owned(),
                 format!("{entry}trusted_hash = \"h\"\n"),

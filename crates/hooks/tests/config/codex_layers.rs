@@ -517,3 +517,132 @@ fn events_of_a_file_come_in_the_fixed_order() {
     let events: Vec<_> = loaded.handlers.iter().map(|it| it.event).collect();
     assert_eq!(events, order);
 }
+
+/// Both forms side by side: a `hooks.json` and a `config.toml` that only sets the feature.
+#[test]
+fn a_hooks_json_beside_a_feature_switch_is_read() {
+    let sandbox = Sandbox::new();
+    sandbox.at_home(".codex/hooks.json", &json("x"));
+    sandbox.at_home(".codex/config.toml", "[features]\nhooks = true\n");
+    let loaded = codex(&sandbox.roots());
+    assert_eq!(on(&loaded), ["x"]);
+    assert_eq!(loaded.diagnostics, []);
+}
+
+/// The client does not start with a TOML file it cannot read; a `hooks.json` it only drops.
+#[test]
+fn a_broken_toml_file_keeps_the_client_from_starting() {
+    for (name, text, expected) in [
+        (".codex/config.toml", "hooks = 1\n", true),
+        (".codex/config.toml", "x = = 1\n", true),
+        (".codex/hooks.json", "{", false),
+        (".codex/hooks.json", "{}", false),
+    ] {
+        let sandbox = Sandbox::new();
+        sandbox.at_home(name, text);
+        assert_eq!(
+            codex(&sandbox.roots()).refuses_start(),
+            expected,
+            "{name}: {text}"
+        );
+    }
+    let sandbox = Sandbox::new();
+    let mut roots = sandbox.roots();
+    roots.session.give("hooks=1").unwrap();
+    assert!(codex(&roots).refuses_start());
+}
+
+/// Trust is per hook: changing one leaves its neighbour trusted, and the changed one says so.
+#[test]
+fn codex_trust_is_per_hook_and_a_changed_one_is_modified() {
+    let sandbox = Sandbox::new();
+    let two = |second: &str| {
+        let command = |text: &str| format!(r#"{{"type": "command", "command": "{text}"}}"#);
+        let both = [command("first"), command(second)].join(", ");
+        format!(r#"{{"hooks": {{"Stop": [{{"hooks": [{both}]}}]}}}}"#)
+    };
+    sandbox.in_project(".codex/hooks.json", &two("second"));
+    let loaded = codex(&sandbox.roots());
+    let mut store = TrustStore::open(sandbox.home().join("trust.json")).unwrap();
+    store.trust(&loaded.handlers, &loaded).unwrap();
+    store.trust_in_codex(&loaded.handlers, &loaded).unwrap();
+    sandbox.in_project(".codex/hooks.json", &two("changed"));
+    let loaded = codex(&sandbox.roots());
+    let ours = loaded
+        .handlers
+        .iter()
+        .map(|it| store.status(it, &loaded).state);
+    let theirs = loaded.handlers.iter().map(|it| codex_status(it, &loaded));
+    let expected = [TrustState::Trusted, TrustState::Modified];
+    assert_eq!(ours.collect::<Vec<_>>(), expected);
+    assert_eq!(theirs.collect::<Vec<_>>(), expected);
+    // Agreed to anew, both are trusted, and the entry of the first is as it was.
+    let file = sandbox.home().join(".codex/config.toml");
+    let before = std::fs::read_to_string(&file).unwrap();
+    store.trust_in_codex(&loaded.handlers, &loaded).unwrap();
+    let after = std::fs::read_to_string(&file).unwrap();
+    let first = |text: &str| text.lines().take(3).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(first(&before), first(&after));
+    let loaded = codex(&sandbox.roots());
+    let theirs = loaded.handlers.iter().map(|it| codex_status(it, &loaded));
+    assert!(theirs.into_iter().all(|state| state == TrustState::Trusted));
+}
+
+/// What we write is what the client reads: for every kind of hook, event and matcher.
+#[test]
+fn entries_that_are_written_are_read_as_trust() {
+    let sandbox = Sandbox::new();
+    let text = r#"{"hooks": {
+        "PreToolUse": [{"matcher": "^Bash$", "hooks": [
+            {"type": "command", "command": "x", "timeout": 5, "statusMessage": "s"},
+            {"type": "mcp_tool", "server": "s", "tool": "t", "input": {"a": "${b}"}}]}],
+        "SessionEnd": [{"hooks": [{"type": "command", "command": "y", "timeout": 30}]}],
+        "Stop": [{"matcher": "ignored", "hooks": [{"type": "command", "command": "z", "async": true}]}]}}"#;
+    sandbox.in_project(".codex/hooks.json", text);
+    sandbox.at_home(".codex/hooks.json", &json("own"));
+    sandbox.in_system("hooks.json", &json("managed"));
+    let loaded = codex(&sandbox.roots());
+    let store = TrustStore::open(sandbox.home().join("trust.json")).unwrap();
+    store.trust_in_codex(&loaded.handlers, &loaded).unwrap();
+    let loaded = codex(&sandbox.roots());
+    let states = loaded.handlers.iter().map(|it| codex_status(it, &loaded));
+    let states: Vec<_> = states.map(TrustState::as_str).collect();
+    let mut expected = vec!["trusted"; 6];
+    expected[0] = "managed";
+    assert_eq!(states, expected);
+    assert_eq!(
+        loaded.codex_state.len(),
+        5,
+        "nothing is written for managed hooks"
+    );
+    let taken = store.revoke_in_codex(&loaded.handlers, &loaded).unwrap();
+    assert!(taken.is_some());
+    let loaded = codex(&sandbox.roots());
+    let trusted = |it: &&seamline_hooks::Handler| codex_status(it, &loaded) == TrustState::Trusted;
+    assert_eq!(loaded.handlers.iter().filter(trusted).count(), 0);
+}
+
+/// Two that write at once lose nothing.
+#[test]
+fn writers_of_codexs_file_wait_for_each_other() {
+    let sandbox = Sandbox::new();
+    let commands: Vec<_> = (0..8).map(|n| format!("c{n}")).collect();
+    let groups: Vec<_> = commands
+        .iter()
+        .map(|text| format!(r#"{{"hooks": [{{"type": "command", "command": "{text}"}}]}}"#))
+        .collect();
+    let text = format!(r#"{{"hooks": {{"Stop": [{}]}}}}"#, groups.join(","));
+    sandbox.in_project(".codex/hooks.json", &text);
+    let loaded = codex(&sandbox.roots());
+    std::thread::scope(|scope| {
+        for handler in &loaded.handlers {
+            let (sandbox, loaded) = (&sandbox, &loaded);
+            scope.spawn(move || {
+                let store = TrustStore::open(sandbox.home().join("trust.json")).unwrap();
+                store.trust_in_codex([handler], loaded).unwrap();
+            });
+        }
+    });
+    let loaded = codex(&sandbox.roots());
+    assert_eq!(loaded.codex_state.len(), 8);
+}

@@ -12,7 +12,7 @@ use super::model::Drive;
 use super::{EngineLevel, listing};
 use crate::case::CodexCase;
 use crate::level::kit::Trust;
-use crate::moments::{Fire, Moment, Verdict, walk};
+use crate::moments::{Fire, Moment, Verdict, Walked, walk};
 use crate::observed::Observed;
 use crate::stage::Stage;
 
@@ -37,11 +37,16 @@ impl EngineLevel {
             .is_discovery()
             .then(|| listing::listed(&self.kit.listed(DialectId::Codex, &stage), &stage));
         let reader = self.kit.reader(DialectId::Codex);
+        let starts = !engine.loaded().refuses_start();
         let mut stagehand = Stagehand {
             player: Player::new(engine, DRIVE, &stage, reader),
             read: BTreeSet::new(),
         };
-        let walked = walk(case, &stage, &mut stagehand).await;
+        let walked = if starts {
+            walk(case, &stage, &mut stagehand).await
+        } else {
+            Ok(Walked::default())
+        };
         let mut seen = stagehand.player.finish().await;
         let walked = walked?;
         seen.names = stage.names.clone();

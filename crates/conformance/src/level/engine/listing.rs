@@ -10,8 +10,12 @@ use serde_json::{Map, Value, json};
 
 use crate::stage::Stage;
 
-/// The handlers in run order, and the number of warnings.
+/// The handlers in run order, and the number of warnings. A client that does not start lists
+/// nothing, with one error.
 pub(super) fn listed(loaded: &Loaded, stage: &Stage) -> (Vec<Map<String, Value>>, u64) {
+    if loaded.refuses_start() {
+        return (Vec::new(), 1);
+    }
     let handlers = loaded.handlers.iter().filter(|handler| is_listed(handler));
     let list = handlers
         .map(|handler| entry(loaded, handler, stage))
