@@ -85,9 +85,10 @@ fn roots(dialect: DialectId, stage: &Stage) -> Roots {
     if dialect == DialectId::Codex {
         roots.codex_home = stage.codex_home();
         roots.session = stage.client.thread.clone();
-        if !stage.client.trusts_on_start {
-            roots.unlisted = UnlistedProject::PassOver;
-        }
+        roots.unlisted = match stage.client.trusts_on_start {
+            true => UnlistedProject::Trust,
+            false => UnlistedProject::PassOver,
+        };
     }
     roots
 }

@@ -39,6 +39,7 @@ pub(crate) fn feature(
     Some(Switch {
         off: !on,
         pinned: false,
+        own_only: false,
         words,
         file: report.path.to_path_buf(),
         layer: report.layer.clone(),

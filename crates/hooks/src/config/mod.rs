@@ -352,12 +352,16 @@ pub fn load(dialect: DialectId, roots: &Roots) -> Loaded {
     let (mut switches, mut causes) = (Vec::new(), Vec::new());
     for layer in layers {
         let cause = policy.against(&layer.place);
+        let unlisted = policy.is_unlisted(&layer.place);
         let (switched, off) = loaded.admit(layer, cause.as_ref());
-        switches.extend(switched);
+        switches.extend(switched.into_iter().map(|mut switch| {
+            switch.own_only = unlisted;
+            switch
+        }));
         causes.extend(cause.map(|cause| (cause, off)));
     }
     policy::report(&mut loaded, &causes);
-    switch::apply(&mut loaded, switch::deciding(&switches));
+    switch::apply(&mut loaded, &switches);
     loaded
 }
 

@@ -69,6 +69,17 @@ impl Policy {
         standing.map(|(_, listed)| listed.level == Level::Trusted)
     }
 
+    /// Whether it is a layer of a project that `[projects]` says nothing about.
+    pub(crate) fn is_unlisted(&self, place: &LayerFiles) -> bool {
+        let of_project = self.dialect == DialectId::Codex && place.layer.comes_with_project();
+        let undecided = self.unlisted != UnlistedProject::Trust;
+        of_project && undecided && self.standing(place).is_none()
+    }
+
+    fn standing(&self, place: &LayerFiles) -> Option<(&str, &Listed)> {
+        projects::standing(&self.projects, &place.folder, &self.project)
+    }
+
     /// Why a layer is not in force, if it is not.
     pub(crate) fn against(&self, place: &LayerFiles) -> Option<Cause> {
         if self.dialect != DialectId::Codex {
@@ -82,7 +93,7 @@ impl Policy {
         if !place.layer.comes_with_project() {
             return None;
         }
-        match projects::standing(&self.projects, &place.folder, &self.project) {
+        match self.standing(place) {
             Some((name, listed)) if listed.level == Level::Untrusted => {
                 Some(Cause::Untrusted(name.to_owned(), listed.clone()))
             }

@@ -17,9 +17,12 @@ use super::tree::{Node, Span, Table};
 /// What happens to the files of a project about which Codex's `[projects]` says nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UnlistedProject {
-    /// They are read: [trust](crate::trust) decides about each of their hooks anyway.
+    /// Their hooks are read, since [trust](crate::trust) decides about each of them anyway; what
+    /// they switch counts for themselves alone.
     #[default]
     Read,
+    /// They count as if the project was listed as trusted.
+    Trust,
     /// They are passed over, as the client does until somebody agrees to the project.
     PassOver,
 }

@@ -3,7 +3,8 @@
 //!
 //! Of the layers that set the switch, the nearest decides, in both directions (measured on Claude
 //! Code: a project's `false` wins over the user's `true`); what an organisation's requirements pin
-//! decides over all (measured on Codex). Managed handlers stay on whatever a lower layer says.
+//! decides over all (measured on Codex). A project that Codex's `[projects]` does not list switches
+//! nothing but its own: the client would not read it. Managed handlers stay on whatever a lower layer says.
 
 use std::path::PathBuf;
 
@@ -19,6 +20,8 @@ pub(crate) struct Switch {
     pub(crate) off: bool,
     /// Whether no nearer setting overrides it.
     pub(crate) pinned: bool,
+    /// Whether it counts for what comes with the same project alone.
+    pub(crate) own_only: bool,
     /// The setting in the file's words: `disableAllHooks is true`.
     pub(crate) words: &'static str,
     pub(crate) file: PathBuf,
@@ -30,13 +33,16 @@ pub(crate) struct Switch {
 pub const OFF_BY_STATE: &str = "`enabled = false` in [hooks.state] of the user's file";
 
 /// The setting that decides.
-pub(crate) fn deciding(switches: &[Switch]) -> Option<&Switch> {
+fn deciding(switches: &[Switch]) -> Option<&Switch> {
     let pinned = switches.iter().find(|switch| switch.pinned);
-    pinned.or_else(|| switches.last())
+    pinned.or_else(|| switches.iter().rfind(|switch| !switch.own_only))
 }
 
 /// Turns off what the deciding switch and the user's own `[hooks.state]` turn off.
-pub(crate) fn apply(loaded: &mut Loaded, deciding: Option<&Switch>) {
+pub(crate) fn apply(loaded: &mut Loaded, switches: &[Switch]) {
+    for switch in switches.iter().filter(|it| it.own_only && it.off) {
+        turn_off(loaded, switch, |layer| layer.comes_with_project());
+    }
     let passed_over = |handler: &Handler| handler.disabled.is_some();
     for handler in loaded
         .handlers
@@ -48,17 +54,20 @@ pub(crate) fn apply(loaded: &mut Loaded, deciding: Option<&Switch>) {
             handler.disabled = Some(OFF_BY_STATE.into());
         }
     }
-    let Some(switch) = deciding.filter(|switch| switch.off) else {
+    let Some(switch) = deciding(switches).filter(|switch| switch.off) else {
         return;
     };
-    for handler in loaded
-        .handlers
-        .iter_mut()
-        .filter(|handler| switch.layer.is_managed() || !handler.layer.is_managed())
-    {
+    turn_off(loaded, switch, |layer| {
+        switch.layer.is_managed() || !layer.is_managed()
+    });
+    warn_of_borrowed_power(loaded, switch);
+}
+
+fn turn_off(loaded: &mut Loaded, switch: &Switch, whose: impl Fn(&Layer) -> bool) {
+    let handlers = loaded.handlers.iter_mut();
+    for handler in handlers.filter(|handler| whose(&handler.layer)) {
         handler.disabled = Some(format!("{} in {}", switch.words, switch.file.display()));
     }
-    warn_of_borrowed_power(loaded, switch);
 }
 
 /// A file that comes with a repository turns off hooks of the user: allowed, and never in silence.

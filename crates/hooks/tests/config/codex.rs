@@ -402,7 +402,12 @@ fn toml_has_the_same_rules_with_places_and_its_loss_is_the_session() {
 fn the_nearest_feature_switch_decides_and_the_old_name_still_counts() {
     let sandbox = Sandbox::new();
     sandbox.at_home(".codex/hooks.json", &one("Stop", TRUE));
-    sandbox.at_home(".codex/config.toml", "[features]\ncodex_hooks = false\n");
+    let listed = format!(
+        "[projects.\"{}\"]\ntrust_level = \"trusted\"\n",
+        sandbox.project().display()
+    );
+    let user = "[features]\ncodex_hooks = false\n".to_owned() + &listed;
+    sandbox.at_home(".codex/config.toml", &user);
     let loaded = sandbox.load(DialectId::Codex);
     assert!(
         loaded.handlers[0]

@@ -195,7 +195,8 @@ fn the_feature_switch_by_who_sets_it() {
         (["", "", OLD, "", "", ""], (false, true)),
         (["", OFF, "", "", "", ""], (false, false)),
         (["", OFF, ON, "", "", ""], (true, true)),
-        (["", "", ON, OFF, "", ""], (false, true)),
+        (["", "", ON, OFF, "", ""], (true, true)),
+        (["", "", OFF, ON, "", ""], (false, true)),
         (["", "", OFF, "", "features.hooks=true", ""], (true, true)),
         (["", "", ON, "", "features.hooks=false", ""], (false, true)),
         (
@@ -645,4 +646,45 @@ fn writers_of_codexs_file_wait_for_each_other() {
     });
     let loaded = codex(&sandbox.roots());
     assert_eq!(loaded.codex_state.len(), 8);
+}
+
+/// A project that is not listed switches nothing but its own hooks; one that is trusted decides
+/// for the user's too, which is said.
+#[test]
+fn what_a_project_switches_depends_on_its_standing() {
+    const OFF: &str = "[features]\nhooks = false\n";
+    const ON: &str = "[features]\nhooks = true\n";
+    for (level, user, project, expected) in [
+        ("", "", OFF, &["own"][..]),
+        ("", OFF, ON, &[]),
+        ("trusted", "", OFF, &[]),
+        ("trusted", OFF, ON, &["own", "project"]),
+        ("untrusted", "", OFF, &["own"]),
+        ("untrusted", OFF, ON, &[]),
+    ] {
+        let sandbox = Sandbox::new();
+        let listed = match level {
+            "" => String::new(),
+            level => projects(&sandbox.project(), level),
+        };
+        sandbox.at_home(".codex/config.toml", &(user.to_owned() + &listed));
+        sandbox.at_home(".codex/hooks.json", &json("own"));
+        sandbox.in_project(".codex/config.toml", project);
+        sandbox.in_project(".codex/hooks.json", &json("project"));
+        let loaded = codex(&sandbox.roots());
+        assert_eq!(on(&loaded), expected, "{level} {user:?} {project:?}");
+        let mut roots = sandbox.roots();
+        roots.unlisted = UnlistedProject::Trust;
+        let trusted = level == "trusted" || level.is_empty();
+        let decides = if project == ON {
+            vec!["own", "project"]
+        } else {
+            vec![]
+        };
+        if trusted {
+            assert_eq!(on(&codex(&roots)), decides, "{level} {user:?} {project:?}");
+        }
+        let warned = codes(&loaded, Severity::Warning).contains(&"project-disables-user-hooks");
+        assert_eq!(warned, level == "trusted" && project == OFF);
+    }
 }

@@ -65,6 +65,7 @@ impl Hooks {
         let mut usual = places.clone();
         usual.roots.profile = args.profile.into();
         let places = select(places.clone(), &selection)?;
+        usual.roots.session = places.roots.session.clone();
         let mut store = TrustStore::open(places.trust_file())?;
         let settings = Settings::read(&usual, &places, &selection, &store);
         let (mut wanted, mut off) = (Vec::new(), Vec::new());
@@ -112,7 +113,10 @@ impl Hooks {
     pub(super) fn summary(&self) -> Vec<(DialectId, usize)> {
         self.in_force
             .iter()
-            .map(|(loaded, _)| (loaded.dialect, loaded.handlers.len()))
+            .map(|(loaded, _)| {
+                let on = loaded.handlers.iter().filter(|it| it.disabled.is_none());
+                (loaded.dialect, on.count())
+            })
             .collect()
     }
 
