@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, ValueEnum};
+use seamline_hooks::config::{FlagError, SessionFlags};
 use seamline_hooks::{DialectId, Profile};
 
 use crate::commands::Command;
+use crate::error::CliError;
 
 /// Runs and explains the hooks of Claude Code and Codex.
 #[derive(Debug, Parser)]
@@ -56,6 +58,33 @@ pub(crate) struct Selection {
     /// By which description of the protocols hooks are read and run.
     #[arg(long, value_enum, value_name = "NAME", default_value_t = ProfileName::Measured)]
     pub profile: ProfileName,
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+/// Codex settings for this once.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Settings {
+    /// Set a Codex setting for this once, as its own `-c` does: hooks.*, features.*, projects.*. VALUE is
+    /// TOML or else text.
+    #[arg(short = 'c', long = "codex-config", value_name = "KEY=VALUE", value_parser = setting)]
+    pub codex_config: Vec<String>,
+}
+
+impl Settings {
+    /// As the loader takes them.
+    pub(crate) fn flags(&self) -> Result<SessionFlags, CliError> {
+        let mut flags = SessionFlags::default();
+        for text in &self.codex_config {
+            let given = flags.give(text);
+            given.map_err(|error| CliError::usage(format!("-c {text}: {error}")))?;
+        }
+        Ok(flags)
+    }
+}
+
+fn setting(text: &str) -> Result<String, FlagError> {
+    SessionFlags::default().give(text).map(|()| text.to_owned())
 }
 
 /// A value of `--profile`.

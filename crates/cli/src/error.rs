@@ -7,7 +7,7 @@ use std::io;
 use std::path::PathBuf;
 
 use owo_colors::OwoColorize;
-use seamline_hooks::trust::TrustError;
+use seamline_hooks::trust::{CodexFileError, TrustError};
 
 use crate::exit;
 use crate::render::caret::Pointer;
@@ -106,6 +106,7 @@ impl CliError {
             Self::Usage { .. } | Self::NoHome | Self::BadJson(_) | Self::Script { .. } => {
                 exit::USAGE
             }
+            Self::Trust(TrustError::Codex(CodexFileError::Broken { .. })) => exit::BROKEN,
             Self::Unreadable { .. }
             | Self::Write { .. }
             | Self::Trust(_)

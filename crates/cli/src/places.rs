@@ -24,6 +24,9 @@ impl Places {
         let home = folder_variable("HOME").ok_or(CliError::NoHome)?;
         let project = project(directory)?;
         let mut roots = Roots::new(&home, project);
+        if let Some(system) = system_under_test() {
+            roots.system = system;
+        }
         if let Some(codex) = folder_variable("CODEX_HOME") {
             roots.codex_home = codex;
         }
@@ -59,6 +62,16 @@ fn folder_variable(name: &str) -> Option<PathBuf> {
         .filter(|value: &OsString| !value.is_empty())
         .map(PathBuf::from)
         .filter(|path| path.is_absolute())
+}
+
+/// Tests stand in for `/etc`, and only tests: a released program has no variable that could take an
+/// organisation's hooks away.
+fn system_under_test() -> Option<PathBuf> {
+    if cfg!(debug_assertions) {
+        folder_variable("SEAMLINE_TEST_SYSTEM")
+    } else {
+        None
+    }
 }
 
 fn project(directory: Option<&Path>) -> Result<PathBuf, CliError> {

@@ -13,6 +13,10 @@ use crate::error::CliError;
 use crate::output;
 use crate::places::Places;
 use crate::render::caret::Pointer;
+use crate::render::count;
+
+/// Findings that a run tells: whole layers are not in force.
+const TOLD: [&str; 3] = ["managed-hooks-only", "project-untrusted", "plugin-not-read"];
 
 /// A configuration, who trusts it, and what is wrong with it.
 #[derive(Debug)]
@@ -23,6 +27,8 @@ pub(crate) struct Setup {
     pub trust: HashMap<HandlerKey, Standing>,
     /// What is wrong: first what reading found, then what lint found.
     pub findings: Vec<Diagnostic>,
+    /// Whether only what an organisation manages was left.
+    pub managed_only: bool,
 }
 
 impl Setup {
@@ -39,6 +45,7 @@ impl Setup {
             loaded,
             trust,
             findings,
+            managed_only: false,
         }
     }
 
@@ -65,6 +72,54 @@ impl Setup {
     /// What changed since a modified handler was trusted.
     pub(crate) fn changed(&self, handler: &Handler) -> Option<&str> {
         self.trust.get(&handler.key)?.why.as_deref()
+    }
+
+    /// Leaves only what an organisation manages: no option of ours takes that away.
+    pub(crate) fn keep_managed(&mut self) {
+        self.managed_only = true;
+        let loaded = &mut self.loaded;
+        loaded.handlers.retain(|handler| handler.layer.is_managed());
+        loaded.files.retain(|file| file.layer.is_managed());
+        loaded.env_layers.retain(|(layer, _)| layer.is_managed());
+        loaded.env = loaded
+            .env_layers
+            .iter()
+            .flat_map(|(_, env)| env.clone())
+            .collect();
+        let files: Vec<_> = loaded.files.iter().map(|file| file.path.clone()).collect();
+        loaded.diagnostics.retain(|it| files.contains(&it.file));
+        self.findings.retain(|it| files.contains(&it.file));
+    }
+
+    /// What is off although it is configured, in words: what whole layers lose, and which setting
+    /// turns single hooks off.
+    pub(crate) fn off(&self) -> Vec<String> {
+        let dialect = self.loaded.dialect;
+        let told = |found: &&Diagnostic| TOLD.contains(&found.code);
+        let told: Vec<&str> = self
+            .findings
+            .iter()
+            .filter(told)
+            .map(|found| found.message.as_str())
+            .collect();
+        let mut reasons: Vec<(&str, usize)> = Vec::new();
+        for handler in &self.loaded.handlers {
+            let Some(reason) = handler.disabled.as_deref() else {
+                continue;
+            };
+            match reasons.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, hooks)) => *hooks += 1,
+                None => reasons.push((reason, 1)),
+            }
+        }
+        reasons.retain(|(reason, _)| !told.iter().any(|words| words.ends_with(reason)));
+        let told = told.into_iter().map(|words| format!("{dialect}: {words}"));
+        let off = reasons.into_iter().map(|(reason, hooks)| {
+            let are = if hooks == 1 { "is" } else { "are" };
+            let hooks = count(hooks, "hook", "");
+            format!("{hooks} of {dialect} {are} off: {reason}")
+        });
+        told.chain(off).collect()
     }
 
     /// Files that were looked for, when none of them has hooks.
@@ -137,9 +192,15 @@ fn surroundings() -> lint::Context {
     }
 }
 
-/// Applies `--profile` and `--hooks-config` to the places; the file must be there.
+/// Applies `--profile`, `-c` and `--hooks-config` to the places; the file must be there.
 pub(crate) fn select(mut places: Places, selection: &Selection) -> Result<Places, CliError> {
     places.roots.profile = selection.profile.into();
+    places.roots.session = selection.settings.flags()?;
+    if !places.roots.session.is_empty() && selection.named() == Some(DialectId::Claude) {
+        return Err(CliError::usage(
+            "-c sets a setting of Codex, and only Claude Code's hooks are read",
+        ));
+    }
     if let Some(file) = &selection.hooks_config {
         let unreadable = |source| CliError::Unreadable {
             path: file.clone(),
@@ -168,5 +229,6 @@ pub(crate) fn state_word(state: FileState) -> &'static str {
         FileState::Absent => "absent",
         FileState::Loaded => "loaded",
         FileState::Broken => "broken",
+        FileState::PassedOver => "passed-over",
     }
 }

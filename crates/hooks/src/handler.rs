@@ -15,13 +15,22 @@ use crate::dialect::{Dialect, DialectId, Profile};
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct HandlerKey(pub String);
 
+impl HandlerKey {
+    /// What stands before event, group and handler: the source as the client names it, which is
+    /// the file but for Codex's managed folder and session flags.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        self.0.rsplitn(4, ':').last().unwrap_or_default()
+    }
+}
+
 impl fmt::Display for HandlerKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-/// Which configuration layer a handler was read from, in rising order of nearness.
+/// Which configuration layer a handler was read from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Layer {
@@ -37,6 +46,8 @@ pub enum Layer {
     Local,
     /// A file named on the command line (`--hooks-config`).
     Explicit,
+    /// Settings given on the command line (Codex's session flags, `-c key=value`).
+    Session,
     /// A plugin, by name.
     Plugin(String),
 }
@@ -52,6 +63,7 @@ impl Layer {
             Self::Project => "project",
             Self::Local => "local",
             Self::Explicit => "explicit",
+            Self::Session => "session",
             Self::Plugin(_) => "plugin",
         }
     }
@@ -60,6 +72,13 @@ impl Layer {
     #[must_use]
     pub fn comes_with_project(&self) -> bool {
         matches!(self, Self::Project | Self::Local)
+    }
+
+    /// Whether an organisation stands behind it: always trusted, taken away by nobody below, and
+    /// refused when it is broken.
+    #[must_use]
+    pub fn is_managed(&self) -> bool {
+        matches!(self, Self::Managed | Self::System)
     }
 }
 
@@ -208,7 +227,8 @@ pub struct Handler {
     /// What its failure means.
     pub on_failure: OnFailure,
     /// Set when a setting turns it off (`disableAllHooks`, `[features] hooks = false`,
-    /// `enabled = false`): the words that say which.
+    /// `enabled = false`, `trust_level = "untrusted"`, `allow_managed_hooks_only`): the words that
+    /// say which.
     pub disabled: Option<String>,
     /// Plugin variables replaced in the command and exported, in order of replacement.
     pub variables: BTreeMap<String, String>,

@@ -48,7 +48,9 @@ impl Bench {
 
     fn engine(&self) -> Engine {
         let root = self.folder.path();
-        let loaded = load(self.dialect, &Roots::new(root.join("home"), root));
+        let mut roots = Roots::new(root.join("home"), root);
+        roots.system = root.join("etc");
+        let loaded = load(self.dialect, &roots);
         assert_eq!(
             loaded.broken().count(),
             0,

@@ -464,6 +464,7 @@ fn loaded(dialect: DialectId, text: &str) -> Loaded {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, text).unwrap();
     let mut roots = Roots::new(root.path().join("home"), root.path());
+    roots.system = root.path().join("etc");
     roots.profile = Profile::Seeds;
     load(dialect, &roots)
 }

@@ -258,6 +258,7 @@ pub(crate) fn engine(
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     std::fs::write(&file, json!({ "hooks": hooks }).to_string()).unwrap();
     let mut roots = Roots::new(home, project);
+    roots.system = home.join("no-system");
     roots.profile = profile;
     let loaded = load(dialect, &roots);
     assert_eq!(loaded.diagnostics, [], "the configuration of the test");

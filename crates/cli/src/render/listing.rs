@@ -42,6 +42,7 @@ fn render_file(text: &mut String, setup: &Setup, file: &ConfigFile, places: &Pla
         .collect();
     let state = match file.state {
         FileState::Broken => format!("  {}", "broken, nothing of it is in force".red()),
+        FileState::PassedOver => format!("  {}", "passed over, nothing of it is in force".yellow()),
         _ => String::new(),
     };
     let about = format!("{} {} file", setup.loaded.dialect, file.layer.as_str());

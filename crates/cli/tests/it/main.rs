@@ -10,6 +10,7 @@ mod bad_input;
 mod example;
 mod field;
 mod fire;
+mod layers;
 mod list;
 mod readme;
 mod reference;

@@ -54,6 +54,16 @@ impl World {
         self.path("state")
     }
 
+    /// What stands for `/etc`.
+    pub(crate) fn system(&self) -> PathBuf {
+        self.path("system")
+    }
+
+    /// Writes a file of the organisation, below its Codex folder.
+    pub(crate) fn write_system(&self, name: &str, text: &str) -> PathBuf {
+        write(&self.system().join("codex").join(name), text)
+    }
+
     /// Writes a file below the project, with the folders it needs.
     pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
         write(&self.project().join(name), text)
@@ -71,13 +81,14 @@ impl World {
             .0
             .current_dir(self.project())
             .env("HOME", self.home())
-            .env("XDG_STATE_HOME", self.state());
+            .env("XDG_STATE_HOME", self.state())
+            .env("SEAMLINE_TEST_SYSTEM", self.system());
         command
     }
 
     /// `text` with the folders of this world replaced by their names.
     pub(crate) fn plain(&self, text: &str) -> String {
-        ["home", "project", "state"]
+        ["home", "project", "state", "system"]
             .iter()
             .fold(text.to_owned(), |text, folder| {
                 text.replace(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use seamline_bridges::HookServers;
-use seamline_hooks::config::{Loaded, Roots, load};
+use seamline_hooks::config::{Loaded, Roots, UnlistedProject, load};
 use seamline_hooks::engine::EngineParts;
 use seamline_hooks::runner::Exec;
 use seamline_hooks::trust::{TrustState, codex_status};
@@ -36,7 +36,16 @@ impl Kit {
         Self { bench, exec }
     }
 
-    /// Loads what the stage holds and makes an engine of it.
+    /// What a client lists before it has started a thread: nothing of a project that it does not
+    /// know to be trusted.
+    pub(super) fn listed(&self, dialect: DialectId, stage: &Stage) -> Loaded {
+        let mut roots = roots(dialect, stage);
+        roots.unlisted = UnlistedProject::PassOver;
+        roots.session = stage.client.flags.clone();
+        load(dialect, &roots)
+    }
+
+    /// Loads what is in force in a session on the stage and makes an engine of it.
     pub(super) fn engine(
         &self,
         dialect: DialectId,
@@ -81,8 +90,14 @@ impl Kit {
 
 fn roots(dialect: DialectId, stage: &Stage) -> Roots {
     let mut roots = Roots::new(&stage.home, &stage.start);
+    roots.system = stage.system.clone();
     if dialect == DialectId::Codex {
         roots.codex_home = stage.codex_home();
+        roots.session = stage.client.thread.clone();
+        roots.unlisted = match stage.client.trusts_on_start {
+            true => UnlistedProject::Trust,
+            false => UnlistedProject::PassOver,
+        };
     }
     roots
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{Stage, StageError};
+use super::{Client, Stage, StageError};
 use crate::bench::Bench;
 use crate::case::CodexCase;
 use crate::pace::{Pace, VARIABLE};
@@ -13,6 +13,8 @@ use crate::pace::{Pace, VARIABLE};
 /// The test server, and what `$MCP_SERVER` is.
 const SERVER: &str = "mcp_server.py";
 const SERVER_TEXT: &str = include_str!("../../fixtures/mcp_server.py");
+/// Where a case has the organisation's files.
+const SYSTEM: &str = "/etc";
 
 impl Stage {
     /// Sets up `case`.
@@ -27,6 +29,7 @@ impl Stage {
         };
         let mut stage = Self::new("proj", "home", pace)?;
         stage.name_codex(case);
+        stage.client = Client::of(case, &stage.names)?;
         stage.codex_env(case, bench);
         stage.codex_files(case)?;
         stage.hook_texts(case)?;
@@ -92,12 +95,12 @@ impl Stage {
             self.write(&self.codex_home().join("hooks.json"), &text)?;
         }
         for (path, text) in &case.files {
-            let path = PathBuf::from(self.names.fill(path));
+            let path = PathBuf::from(self.here(path));
             if !path.starts_with(&self.root) {
                 let why = format!("{} has no folder that a test may choose", path.display());
                 return Err(StageError::Unsupported(why));
             }
-            self.write(&path, &self.names.fill(text))?;
+            self.write(&path, &self.here(text))?;
         }
         if case.git_init {
             self.write(&self.project.join(".git/HEAD"), "ref: refs/heads/main\n")?;
@@ -111,6 +114,19 @@ impl Stage {
         self.make_folder(&self.start)
     }
 
+    /// A text with the folders of this stage, the organisation's included.
+    fn here(&self, text: &str) -> String {
+        let codex = self.system.join("codex").display().to_string();
+        let filled = self.names.fill(text);
+        filled.replace(&format!("{SYSTEM}/codex"), &codex)
+    }
+
+    /// A text with the organisation's folder named as in the case.
+    #[must_use]
+    pub fn there(&self, text: &str) -> String {
+        text.replace(&self.system.display().to_string(), SYSTEM)
+    }
+
     fn config_toml(&self, case: &CodexCase) -> String {
         let text = |value: &str| Value::from(value).to_string();
         format!(
@@ -121,8 +137,8 @@ impl Stage {
             text(&case.model),
             text(&case.approval),
             text(&case.sandbox),
-            self.names.fill(&case.top_extra),
-            self.names.fill(&case.toml_extra),
+            self.here(&case.top_extra),
+            self.here(&case.toml_extra),
         )
     }
 

@@ -1,6 +1,7 @@
 //! The folders, files and variables of one case, all below a temporary folder.
 
 mod claude;
+mod client;
 mod codex;
 
 use std::ffi::OsString;
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+pub use self::client::Client;
 use crate::pace::Pace;
 use crate::text::Names;
 
@@ -25,6 +27,10 @@ pub struct Stage {
     pub start: PathBuf,
     /// The home folder.
     pub home: PathBuf,
+    /// What stands for the system's configuration folder.
+    pub system: PathBuf,
+    /// A Codex client's own knowledge.
+    pub client: Client,
     /// Values of the placeholders.
     pub names: Names,
     /// The environment hooks start from.
@@ -58,7 +64,7 @@ impl Stage {
         let temp = std::env::temp_dir();
         let folder = TempDir::with_prefix("conformance-").map_err(at(&temp))?;
         let root = folder.path().canonicalize().map_err(at(folder.path()))?;
-        let (project, home) = (root.join(project), root.join(home));
+        let (project, home, system) = (root.join(project), root.join(home), root.join("etc"));
         for path in [&project, &home] {
             std::fs::create_dir_all(path).map_err(at(path))?;
         }
@@ -69,6 +75,8 @@ impl Stage {
             project,
             start,
             home,
+            system,
+            client: Client::default(),
             names,
             env,
             pace,

@@ -116,6 +116,8 @@ pub(crate) fn settings(report: &mut Report<'_>, table: &Table) -> Option<Part> {
 
 fn disable_all(report: &Report<'_>, node: &Node, off: bool) -> Switch {
     Switch {
+        pinned: false,
+        own_only: false,
         off,
         words: "`disableAllHooks` is true",
         file: report.path.to_path_buf(),

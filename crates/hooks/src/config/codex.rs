@@ -8,10 +8,11 @@
 
 use super::claude::{other_event, strictness};
 use super::codex_handler::{self, Draft};
+use super::layers::Form;
 use super::part::{Part, Slot};
 use super::report::{Finding, Report};
 use super::tree::{Entry, Node, Span, Table};
-use super::{codex_settings, json, toml};
+use super::{codex_settings, json, projects, toml};
 use crate::dialect::{CODEX, DialectId, EventRow, Subject};
 use crate::handler::Layer;
 use crate::matcher::{Matcher, Reading};
@@ -45,8 +46,8 @@ pub(crate) fn read_json(report: &mut Report<'_>) -> Option<Part> {
     reading.finish(report, part, "Codex drops the file")
 }
 
-/// Reads a `config.toml`; `None` when the client does not start with it.
-pub(crate) fn read_toml(report: &mut Report<'_>) -> Option<Part> {
+/// Reads a `config.toml` or `requirements.toml`; `None` when the client does not start with it.
+pub(crate) fn read_toml(report: &mut Report<'_>, form: Form) -> Option<Part> {
     let root = match toml::parse(report.body()) {
         Ok(root) => root,
         Err(error) => {
@@ -61,8 +62,15 @@ pub(crate) fn read_toml(report: &mut Report<'_>) -> Option<Part> {
     };
     let mut reading = Reader::new(false);
     let mut part = Part::default();
-    if let Some(table) = root.as_table() {
-        reading.toml_file(table, &mut part, report);
+    match root.as_table() {
+        Some(table) if form == Form::Requirements => {
+            let hooks = table.get("hooks").and_then(Node::as_table);
+            report.named =
+                hooks.and_then(|hooks| codex_settings::managed_folder(hooks, &mut reading.shapes));
+            reading.requirements(table, &mut part, report);
+        }
+        Some(table) => reading.config(table, &mut part, report),
+        None => {}
     }
     reading.finish(report, part, "Codex does not start with this file")
 }
@@ -136,7 +144,26 @@ impl Reader {
         self.repeats(table, |key| matches!(key, "hooks" | "description"));
     }
 
-    fn toml_file(&mut self, table: &Table, part: &mut Part, report: &Report<'_>) {
+    /// What an organisation asks for: its switch overrides every other (measured).
+    fn requirements(&mut self, table: &Table, part: &mut Part, report: &Report<'_>) {
+        part.managed_only = codex_settings::managed_only(table, report, &mut self.shapes);
+        self.common(table, part, report);
+        if let Some(switch) = &mut part.switch {
+            switch.pinned = true;
+        }
+    }
+
+    fn config(&mut self, table: &Table, part: &mut Part, report: &Report<'_>) {
+        if let Some(node) = table.get("projects") {
+            part.projects = projects::read(node, report, &mut self.shapes);
+        }
+        if let Some(node) = table.get("plugins") {
+            self.findings.extend(codex_settings::plugins(node));
+        }
+        self.common(table, part, report);
+    }
+
+    fn common(&mut self, table: &Table, part: &mut Part, report: &Report<'_>) {
         if let Some(features) = table.get("features") {
             part.switch = codex_settings::feature(features, report, &mut self.shapes);
             self.findings
@@ -157,7 +184,7 @@ impl Reader {
         }
     }
 
-    /// Only the user's own file may say what is trusted or off.
+    /// Only the user may say what is trusted or off: in the own file or on the command line.
     fn keep_state(
         &mut self,
         entry: &Entry,
@@ -165,7 +192,7 @@ impl Reader {
         part: &mut Part,
         report: &Report<'_>,
     ) {
-        if *report.layer != Layer::User {
+        if !matches!(report.layer, Layer::User | Layer::Session) {
             let message = "[hooks.state] is read from the user's own config.toml only";
             self.findings
                 .push(Finding::warning("foreign-state", entry.key_span, message));

@@ -1,12 +1,14 @@
-//! Reads what `config.toml` says about hooks beside the hooks: `[features]` and `[hooks.state]`.
+//! Reads what `config.toml` says about hooks beside the hooks: `[features]`, `[hooks.state]`,
+//! `[plugins]`; and the keys that only `requirements.toml` has.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use super::CodexState;
 use super::codex::{Shape, mismatch};
 use super::report::{Finding, Report};
 use super::switch::Switch;
-use super::tree::Node;
+use super::tree::{Node, Span, Table};
 use crate::handler::HandlerKey;
 
 /// Codex's own trust entries.
@@ -36,6 +38,8 @@ pub(crate) fn feature(
     };
     Some(Switch {
         off: !on,
+        pinned: false,
+        own_only: false,
         words,
         file: report.path.to_path_buf(),
         layer: report.layer.clone(),
@@ -77,4 +81,44 @@ pub(crate) fn state(node: &Node, shapes: &mut Vec<Shape>) -> States {
         states.insert(HandlerKey(entry.key.clone()), state);
     }
     states
+}
+
+/// `allow_managed_hooks_only = true`: where it says so.
+pub(crate) fn managed_only(
+    table: &Table,
+    report: &Report<'_>,
+    shapes: &mut Vec<Shape>,
+) -> Option<Span> {
+    let node = table.get("allow_managed_hooks_only")?;
+    let only = node.as_bool();
+    shapes.extend(only.is_none().then(|| mismatch(node, "a boolean")));
+    (only == Some(true)).then(|| report.in_file(node.span))
+}
+
+/// `managed_dir` under `[hooks]`: the folder the organisation keeps its scripts in. The client
+/// names the hooks after it when it is absolute (measured).
+pub(crate) fn managed_folder(hooks: &Table, shapes: &mut Vec<Shape>) -> Option<PathBuf> {
+    let node = hooks.get("managed_dir")?;
+    let folder = node.as_text().map(PathBuf::from);
+    shapes.extend(folder.is_none().then(|| mismatch(node, "a path")));
+    folder.filter(|folder| folder.is_absolute())
+}
+
+/// Plugins may bring hooks, and none of theirs are read: each that is on is said.
+pub(crate) fn plugins(node: &Node) -> Vec<Finding> {
+    let entries = node.as_table().map(Table::effective).unwrap_or_default();
+    let off = |node: &Node| {
+        let enabled = node.as_table().and_then(|fields| fields.get("enabled"));
+        enabled.and_then(Node::as_bool) == Some(false)
+    };
+    let on = entries.into_iter().filter(|entry| !off(&entry.value));
+    on.map(|entry| {
+        let message = format!(
+            "hooks of the Codex plugin `{}` are not read; if it has any, they do not run",
+            entry.key
+        );
+        Finding::warning("plugin-not-read", entry.key_span, message)
+            .help("copy them into a hooks.json of your own, or of the project")
+    })
+    .collect()
 }

@@ -37,7 +37,10 @@ mod lenient;
 mod nearest;
 mod part;
 mod permissions;
+mod policy;
+mod projects;
 mod report;
+mod session;
 mod source;
 mod switch;
 mod toml;
@@ -57,8 +60,12 @@ pub(crate) use nearest::did_you_mean;
 pub use nearest::nearest;
 use part::Part;
 pub use permissions::{NoBypass, PermissionRule};
+use policy::{Cause, Policy};
+pub use projects::UnlistedProject;
 use report::{Finding, Report};
+pub use session::{FlagError, SessionFlags};
 use source::Source;
+pub use switch::OFF_BY_STATE;
 
 /// Where the layers live.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,12 +74,18 @@ pub struct Roots {
     pub home: PathBuf,
     /// Codex's home (`$CODEX_HOME`, by default `~/.codex`).
     pub codex_home: PathBuf,
+    /// The system's configuration folder (`/etc`); Codex's is `codex` below it.
+    pub system: PathBuf,
     /// The session's start folder; Claude's project layer lives here and only here. Codex's live
     /// here and in every folder above it up to the repository's root.
     pub project: PathBuf,
     /// A file that replaces discovery (`--hooks-config`), never managed layers. TOML by its
     /// extension, otherwise JSON.
     pub explicit: Option<PathBuf>,
+    /// Codex settings given on the command line.
+    pub session: SessionFlags,
+    /// What happens to the files of a project that Codex's `[projects]` does not list.
+    pub unlisted: UnlistedProject,
     /// By which description of the dialects the files are read and the hooks run.
     pub profile: Profile,
 }
@@ -85,8 +98,11 @@ impl Roots {
         Self {
             codex_home: home.join(".codex"),
             home,
+            system: PathBuf::from("/etc"),
             project: project.into(),
             explicit: None,
+            session: SessionFlags::default(),
+            unlisted: UnlistedProject::default(),
             profile: Profile::default(),
         }
     }
@@ -97,8 +113,11 @@ impl Roots {
         Self {
             home: absolute(&self.home),
             codex_home: absolute(&self.codex_home),
+            system: absolute(&self.system),
             project: absolute(&self.project),
             explicit: self.explicit.as_deref().map(absolute),
+            session: self.session.clone(),
+            unlisted: self.unlisted,
             profile: self.profile,
         }
     }
@@ -113,6 +132,8 @@ pub enum FileState {
     Loaded,
     /// The real client would drop the whole file, and so did we.
     Broken,
+    /// Read to be shown; its layer is not in force (`[projects]`, `allow_managed_hooks_only`).
+    PassedOver,
 }
 
 /// One file that was looked for.
@@ -177,6 +198,8 @@ pub struct Loaded {
     pub permissions: Vec<PermissionRule>,
     /// The file that forbids the mode `bypassPermissions`, if one does.
     pub no_bypass: Option<NoBypass>,
+    /// What Codex's `[projects]` says about the session's folder: whether it is trusted.
+    pub codex_project: Option<bool>,
     /// Codex's trust entries from the user's own configuration.
     pub codex_state: BTreeMap<HandlerKey, CodexState>,
     /// Where each handler stands in its file.
@@ -199,6 +222,7 @@ impl Loaded {
             env_layers: Vec::new(),
             permissions: Vec::new(),
             no_bypass: None,
+            codex_project: None,
             codex_state: BTreeMap::new(),
             places: BTreeMap::new(),
             texts: BTreeMap::new(),
@@ -225,6 +249,15 @@ impl Loaded {
         !self.handlers.is_empty()
             || self.files.iter().any(|f| f.state == FileState::Broken)
             || broken.any(|found| found.code == "invalid-matcher")
+    }
+
+    /// Whether the real client would not start a session: Codex does not with a TOML file that it
+    /// cannot read, and then none of its hooks run (measured).
+    #[must_use]
+    pub fn refuses_start(&self) -> bool {
+        let toml = |path: &Path| path.extension().is_some_and(|end| end == "toml");
+        let mut broken = self.files.iter().filter(|it| it.state == FileState::Broken);
+        self.dialect == DialectId::Codex && broken.any(|file| toml(&file.path))
     }
 
     /// The findings about what the real client would drop or refuse.
@@ -255,8 +288,46 @@ impl Loaded {
         }
         self.permissions.extend(part.permissions.rules);
         self.no_bypass = self.no_bypass.take().or(part.permissions.no_bypass);
-        self.codex_state.extend(part.state);
+        for (key, state) in part.state {
+            let known = self.codex_state.entry(key).or_default();
+            known.trusted_hash = state.trusted_hash.or(known.trusted_hash.take());
+            known.enabled = state.enabled.or(known.enabled);
+        }
         part.switch
+    }
+
+    /// Takes a layer in, or keeps it only to be shown. Gives what it switches, and how many
+    /// hooks are off because of the cause.
+    fn admit(&mut self, layer: ReadLayer, against: Option<&Cause>) -> (Vec<switch::Switch>, usize) {
+        if against.is_none() {
+            self.diagnostics.extend(two_forms(&layer));
+        }
+        let (mut switches, mut off) = (Vec::new(), 0);
+        let place = layer.place;
+        for mut file in layer.files {
+            if let Some(cause) = against {
+                off += file.pass_over(cause);
+            }
+            if let Some(text) = file.text {
+                self.texts.insert(file.path.clone(), text.into());
+            }
+            self.diagnostics.extend(file.found);
+            self.files.push(ConfigFile {
+                path: file.path,
+                layer: place.layer.clone(),
+                state: file.state,
+            });
+            switches.extend(self.take(&place.layer, file.part));
+        }
+        (switches, off)
+    }
+}
+
+/// A TOML text as JSON, or what is wrong with it and where.
+pub(crate) fn toml_as_json(text: &str) -> Result<serde_json::Value, (Position, String)> {
+    match toml::parse(text) {
+        Ok(root) => Ok(root.to_json()),
+        Err(error) => Err((Position::of(text, error.offset), error.message)),
     }
 }
 
@@ -271,70 +342,124 @@ pub(crate) fn claude_keys(type_name: &str) -> Vec<&'static str> {
 #[must_use]
 pub fn load(dialect: DialectId, roots: &Roots) -> Loaded {
     let mut loaded = Loaded::empty(dialect, roots.absolute());
-    let mut switches = Vec::new();
-    for layer in layers::files(dialect, &loaded.roots) {
-        let mut parts = Vec::new();
-        for (path, form) in &layer.files {
-            parts.push(read_file(&mut loaded, &layer.layer, path, *form));
-        }
-        warn_of_two_forms(&mut loaded, &layer, &parts);
-        for part in parts {
-            switches.extend(loaded.take(&layer.layer, part));
-        }
+    let places = layers::files(dialect, &loaded.roots);
+    let layers: Vec<_> = places
+        .into_iter()
+        .map(|place| read_layer(&loaded, place))
+        .collect();
+    let policy = Policy::of(dialect, &layers, &loaded.roots);
+    loaded.codex_project = policy.trusts_project();
+    let (mut switches, mut causes) = (Vec::new(), Vec::new());
+    for layer in layers {
+        let cause = policy.against(&layer.place);
+        let unlisted = policy.is_unlisted(&layer.place);
+        let (switched, off) = loaded.admit(layer, cause.as_ref());
+        switches.extend(switched.into_iter().map(|mut switch| {
+            switch.own_only = unlisted;
+            switch
+        }));
+        causes.extend(cause.map(|cause| (cause, off)));
     }
-    switch::apply(&mut loaded, switches.last());
+    policy::report(&mut loaded, &causes);
+    switch::apply(&mut loaded, &switches);
     loaded
 }
 
+/// A layer that was read, before anything is known about the others.
+struct ReadLayer {
+    place: LayerFiles,
+    files: Vec<ReadFile>,
+}
+
+struct ReadFile {
+    path: PathBuf,
+    form: Form,
+    state: FileState,
+    part: Part,
+    found: Vec<Diagnostic>,
+    text: Option<String>,
+}
+
+impl ReadFile {
+    /// Keeps of a file what is shown, and gives the number of hooks that are off. A
+    /// `config.toml` that the client does not start with stays broken where it is read at all.
+    fn pass_over(&mut self, cause: &Cause) -> usize {
+        let fatal = self.form != Form::Json && !cause.hides_settings();
+        self.found
+            .retain(|found| fatal && found.severity == Severity::Broken);
+        let unread = self.state == FileState::Broken;
+        if self.state != FileState::Absent && !(fatal && unread) {
+            self.state = FileState::PassedOver;
+        }
+        if cause.hides_settings() {
+            self.part.switch = None;
+        }
+        for (handler, _) in &mut self.part.handlers {
+            handler.disabled = Some(cause.words());
+        }
+        self.part.handlers.len() + usize::from(unread)
+    }
+}
+
 /// Codex loads both files of a layer and says so (measured).
-fn warn_of_two_forms(loaded: &mut Loaded, layer: &LayerFiles, parts: &[Part]) {
-    let mut with_hooks = layer
-        .files
-        .iter()
-        .zip(parts)
-        .filter(|(_, part)| part.any_group);
-    let (Some(((first, _), _)), Some(((second, _), _))) = (with_hooks.next(), with_hooks.next())
-    else {
-        return;
+fn two_forms(layer: &ReadLayer) -> Vec<Diagnostic> {
+    let mut with_hooks = layer.files.iter().filter(|file| file.part.any_group);
+    let (Some(first), Some(second)) = (with_hooks.next(), with_hooks.next()) else {
+        return Vec::new();
     };
     let message = format!(
         "hooks are loaded from both {} and {}",
-        first.display(),
-        second.display()
+        first.path.display(),
+        second.path.display()
     );
-    let mut report = Report::new(second, &layer.layer, "", false);
+    let mut report = Report::new(&second.path, &layer.place.layer, "", false);
     report.add(
         Finding::warning("two-forms", (0, 0), message)
             .without_place()
             .help("prefer a single representation for this layer"),
     );
-    loaded.diagnostics.extend(report.finish());
+    report.finish()
 }
 
-fn read_file(loaded: &mut Loaded, layer: &Layer, path: &Path, form: Form) -> Part {
-    let explicit = *layer == Layer::Explicit;
-    let (state, part, found) = match source::read(path) {
-        Source::Absent if explicit => unreadable(path, layer, "there is no such file"),
+fn read_layer(loaded: &Loaded, place: LayerFiles) -> ReadLayer {
+    let files = place.files.iter();
+    let files = files
+        .map(|(path, form)| read_file(loaded, &place.layer, path, *form))
+        .collect();
+    ReadLayer { place, files }
+}
+
+fn read_file(loaded: &Loaded, layer: &Layer, path: &Path, form: Form) -> ReadFile {
+    let source = match layer {
+        Layer::Session => Source::Text(loaded.roots.session.text()),
+        _ => source::read(path),
+    };
+    let mut read = None;
+    let (state, part, found) = match source {
+        Source::Absent if *layer == Layer::Explicit => {
+            unreadable(path, layer, "there is no such file")
+        }
         Source::Absent => (FileState::Absent, Part::default(), Vec::new()),
         Source::Unreadable(why) => unreadable(path, layer, &why),
         Source::Text(text) => {
-            let read = read_text(loaded.table(), layer, path, form, &text);
-            loaded.texts.insert(path.to_path_buf(), text.into());
-            read
+            let result = read_text(loaded.table(), layer, path, form, &text);
+            read = Some(text);
+            result
         }
     };
-    loaded.diagnostics.extend(found);
-    loaded.files.push(ConfigFile {
+    ReadFile {
         path: path.to_path_buf(),
-        layer: layer.clone(),
+        form,
         state,
-    });
-    part
+        part,
+        found,
+        text: read,
+    }
 }
 
-type ReadFile = (FileState, Part, Vec<Diagnostic>);
+type ReadText = (FileState, Part, Vec<Diagnostic>);
 
-fn unreadable(path: &Path, layer: &Layer, why: &str) -> ReadFile {
+fn unreadable(path: &Path, layer: &Layer, why: &str) -> ReadText {
     let mut report = Report::new(path, layer, "", false);
     let message = format!("the file cannot be read: {why}");
     report.add(Finding::broken("unreadable-file", (0, 0), message).without_place());
@@ -347,7 +472,7 @@ fn read_text(
     path: &Path,
     form: Form,
     text: &str,
-) -> ReadFile {
+) -> ReadText {
     let mut report = Report::new(path, layer, text, dialect.id == DialectId::Claude);
     let part = match (dialect.id, form) {
         (_, Form::Json) if dialect.config == ConfigStyle::Lenient => {
@@ -355,8 +480,8 @@ fn read_text(
         }
         (DialectId::Claude, Form::Json) => claude::read(&mut report),
         (DialectId::Codex, Form::Json) => codex::read_json(&mut report),
-        (DialectId::Codex, Form::Toml) => codex::read_toml(&mut report),
-        (DialectId::Claude, Form::Toml) => {
+        (DialectId::Codex, form) => codex::read_toml(&mut report, form),
+        (DialectId::Claude, _) => {
             let message = "Claude Code's settings are JSON, not TOML";
             report.add(
                 Finding::broken("not-json", (0, 0), message)

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::permissions::Permissions;
+use super::projects::Projects;
 use super::report::Report;
 use super::switch::Switch;
 use super::tree::{Node, Span, Table};
@@ -23,6 +24,10 @@ pub(crate) struct Part {
     pub(crate) switch: Option<Switch>,
     /// Codex's `[hooks.state]`.
     pub(crate) state: BTreeMap<HandlerKey, CodexState>,
+    /// Codex's `[projects]`.
+    pub(crate) projects: Projects,
+    /// Codex's `allow_managed_hooks_only = true`: where it stands.
+    pub(crate) managed_only: Option<Span>,
     /// Whether any event has a group, even an empty one.
     pub(crate) any_group: bool,
 }
@@ -44,7 +49,7 @@ impl<'t> Slot<'t> {
     pub(crate) fn key(&self, report: &Report<'_>) -> HandlerKey {
         HandlerKey(format!(
             "{}:{}:{}:{}",
-            report.path.display(),
+            report.named.as_deref().unwrap_or(report.path).display(),
             self.row.snake,
             self.group,
             self.index

@@ -186,10 +186,9 @@ mod tests {
         let project = folder.path().join("p");
         std::fs::create_dir_all(project.join(".claude")).unwrap();
         std::fs::write(project.join(".claude/settings.json"), settings).unwrap();
-        load(
-            DialectId::Claude,
-            &Roots::new(folder.path().join("home"), project),
-        )
+        let mut roots = Roots::new(folder.path().join("home"), project);
+        roots.system = folder.path().join("etc");
+        load(DialectId::Claude, &roots)
     }
 
     fn codes(loaded: &Loaded) -> Vec<&'static str> {

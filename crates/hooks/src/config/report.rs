@@ -1,6 +1,6 @@
 //! Turns findings about one file into diagnostics with places.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::tree::Span;
 use crate::diagnostic::{Diagnostic, Position, Severity};
@@ -13,6 +13,8 @@ const BOM: char = '\u{feff}';
 pub(crate) struct Report<'a> {
     pub(crate) path: &'a Path,
     pub(crate) layer: &'a Layer,
+    /// What keys of handlers begin with, where that is not the file.
+    pub(crate) named: Option<PathBuf>,
     /// The whole text.
     text: &'a str,
     /// Where the readable part starts: after a BOM, if the client skips one.
@@ -95,6 +97,7 @@ impl<'a> Report<'a> {
         let mut report = Self {
             path,
             layer,
+            named: None,
             text,
             base,
             lines: vec![0],
@@ -147,7 +150,7 @@ impl<'a> Report<'a> {
             handler: finding.handler,
             message: finding.message,
             help: finding.help,
-            managed: *self.layer == Layer::Managed,
+            managed: self.layer.is_managed(),
         });
     }
 

@@ -17,6 +17,12 @@ pub(crate) fn parse(text: &str) -> Result<Node, SyntaxError> {
     })
 }
 
+/// One value as JSON; nothing when the text is no TOML value.
+pub(crate) fn value(text: &str) -> Option<serde_json::Value> {
+    let value: TomlValue = text.parse().ok()?;
+    Some(scalar(&value, (0, text.len())).to_json())
+}
+
 fn table(toml: &TomlTable, outer: Span) -> Table {
     let entries = toml.iter().map(|(key, item)| {
         let key_span = toml.key(key).and_then(toml_edit::Key::span);

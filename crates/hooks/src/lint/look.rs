@@ -8,7 +8,7 @@ use crate::config::words::{Word, words_within};
 use crate::config::{Loaded, Places, Span};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::{Dialect, DialectId, EventRow};
-use crate::handler::{Action, CommandAction, Handler, Layer};
+use crate::handler::{Action, CommandAction, Handler};
 use crate::matcher::{Matcher, Reading};
 use crate::trust::{Reference, references};
 
@@ -116,7 +116,7 @@ impl<'a> Look<'a> {
             handler: Some(self.handler.key.clone()),
             message: remark.message,
             help: remark.help,
-            managed: self.handler.layer == Layer::Managed,
+            managed: self.handler.layer.is_managed(),
         }
     }
 

@@ -11,6 +11,7 @@ pub(super) fn load_in(project: &Path, dialect: DialectId, text: &str) -> Loaded 
     let path = project.join("hooks-under-trial.json");
     std::fs::write(&path, text).unwrap();
     let mut roots = Roots::new(project.join("no-home"), project);
+    roots.system = project.join("no-system");
     roots.explicit = Some(path);
     load(dialect, &roots)
 }

@@ -16,17 +16,19 @@
 //!
 //! A handler that only moved within its file keeps its trust: positions are names, not content.
 
+mod codex_file;
 mod hash;
 mod scripts;
 mod store;
 
+pub use codex_file::CodexFileError;
 pub use hash::hash;
 pub(crate) use scripts::has_script_ending;
 pub use scripts::{Reference, references, scripts};
 pub use store::{Grant, TrustError, TrustStore};
 
 use crate::config::Loaded;
-use crate::handler::{Handler, Layer};
+use crate::handler::Handler;
 
 /// Whether a handler may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -89,7 +91,7 @@ impl Standing {
 /// `config.toml` alone, for the user's files too (measured).
 #[must_use]
 pub fn codex_status(handler: &Handler, loaded: &Loaded) -> TrustState {
-    if matches!(handler.layer, Layer::Managed | Layer::System) {
+    if handler.layer.is_managed() {
         return TrustState::Managed;
     }
     let state = loaded.codex_state.get(&handler.key);

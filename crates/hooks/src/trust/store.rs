@@ -22,11 +22,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::hash::kept;
+use super::codex_file::{self, CodexFileError};
+use super::hash::{hash, kept};
 use super::{Standing, TrustState, codex_status, scripts};
 use crate::config::Loaded;
 use crate::dialect::DialectId;
-use crate::handler::{Handler, HandlerKey, Layer};
+use crate::handler::{Handler, HandlerKey};
 
 /// The only layout this program knows.
 const VERSION: u64 = 1;
@@ -73,6 +74,9 @@ pub enum TrustError {
         /// The version it has.
         found: u64,
     },
+    /// Codex's own file was left as it is.
+    #[error(transparent)]
+    Codex(#[from] CodexFileError),
 }
 
 /// What was agreed to, and where.
@@ -145,7 +149,7 @@ impl TrustStore {
     #[must_use]
     pub fn status(&self, handler: &Handler, loaded: &Loaded) -> Standing {
         match &handler.layer {
-            Layer::Managed | Layer::System => return Standing::plain(TrustState::Managed),
+            layer if layer.is_managed() => return Standing::plain(TrustState::Managed),
             layer if !layer.comes_with_project() => return Standing::plain(TrustState::Own),
             _ => {}
         }
@@ -194,7 +198,7 @@ impl TrustStore {
         let moved = self
             .grants
             .iter()
-            .find(|(other, grant)| grant.hash == hash && file_of(other) == file_of(key));
+            .find(|(other, grant)| grant.hash == hash && other.source() == key.source());
         moved.map(|(_, grant)| grant).or(own)
     }
 
@@ -231,6 +235,49 @@ impl TrustStore {
         Ok(count)
     }
 
+    /// Writes into Codex's own `config.toml` that it may trust these handlers as they are now:
+    /// those of Codex, in its form, by its hash. Returns the file, if there was anything to write.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is broken or cannot be written; it is as it was then.
+    pub fn trust_in_codex<'h>(
+        &self,
+        handlers: impl IntoIterator<Item = &'h Handler>,
+        loaded: &Loaded,
+    ) -> Result<Option<PathBuf>, TrustError> {
+        self.change_codex(handlers, loaded, |handler| Some(hash(handler)))
+    }
+
+    /// Takes the trust of Codex's own `config.toml` back; what it says beside that stays.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is broken or cannot be written; it is as it was then.
+    pub fn revoke_in_codex<'h>(
+        &self,
+        handlers: impl IntoIterator<Item = &'h Handler>,
+        loaded: &Loaded,
+    ) -> Result<Option<PathBuf>, TrustError> {
+        self.change_codex(handlers, loaded, |_| None)
+    }
+
+    fn change_codex<'h>(
+        &self,
+        handlers: impl IntoIterator<Item = &'h Handler>,
+        loaded: &Loaded,
+        entry: impl Fn(&Handler) -> Option<String>,
+    ) -> Result<Option<PathBuf>, TrustError> {
+        let changes: Vec<_> = handlers
+            .into_iter()
+            .filter(|handler| handler.dialect == DialectId::Codex && !handler.layer.is_managed())
+            .map(|handler| (handler.key.0.clone(), entry(handler)))
+            .collect();
+        // Two of us at once lose nothing; Codex itself takes no lock.
+        let _lock = lock(&self.path)?;
+        let file = loaded.roots.codex_home.join("config.toml");
+        let changed = codex_file::apply(&file, &changes)?;
+        Ok(changed.then_some(file))
+    }
+
     /// Takes agreement back, for this key and for the same content elsewhere in its file. Returns
     /// whether anything was trusted.
     ///
@@ -241,7 +288,7 @@ impl TrustStore {
             let Some(gone) = grants.remove(key) else {
                 return false;
             };
-            grants.retain(|other, grant| grant.hash != gone.hash || file_of(other) != file_of(key));
+            grants.retain(|other, grant| grant.hash != gone.hash || other.source() != key.source());
             true
         })
     }
@@ -276,11 +323,6 @@ fn project_env(loaded: &Loaded) -> Option<String> {
         .filter(|_| !env.is_empty())?;
     let digest = Sha256::digest(text.as_bytes());
     Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-/// The file part of a key: everything before event, group and handler.
-fn file_of(key: &HandlerKey) -> &str {
-    key.0.rsplitn(4, ':').last().unwrap_or_default()
 }
 
 /// What is different about the scripts since the grant, if anything.

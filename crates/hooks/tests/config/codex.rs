@@ -9,7 +9,7 @@ use seamline_hooks::trust::{TrustState, codex_status, hash};
 use seamline_hooks::{DialectId, Handler, Severity};
 use serde_json::Value;
 
-use crate::sandbox::{Sandbox, actions, codes, placed};
+use crate::sandbox::{Sandbox, actions, codes, given, placed};
 
 const MEASURED: &str = include_str!("../fixtures/codex-discovery.json");
 
@@ -207,7 +207,7 @@ fn one_wrong_type_anywhere_drops_the_file_and_every_one_is_named() {
         let loaded = explicit(&text);
         assert_eq!(placed(&loaded), places, "{rule}");
         assert!(loaded.handlers.is_empty(), "{rule}");
-        assert_eq!(loaded.files[0].state, FileState::Broken, "{rule}");
+        assert_eq!(given(&loaded), FileState::Broken, "{rule}");
     }
 }
 
@@ -220,7 +220,7 @@ fn what_may_be_absent_or_null_costs_nothing() {
     ] {
         let loaded = explicit(text);
         assert_eq!(loaded.diagnostics, []);
-        assert_eq!(loaded.files[0].state, FileState::Loaded);
+        assert_eq!(given(&loaded), FileState::Loaded);
     }
     let loaded = explicit(&one(
         "PreToolUse",
@@ -289,7 +289,7 @@ fn an_invalid_matcher_costs_its_group_where_matchers_count() {
             .message
             .contains("unclosed character class")
     );
-    assert_eq!(loaded.files[0].state, FileState::Loaded);
+    assert_eq!(given(&loaded), FileState::Loaded);
 }
 
 /// Ours, the client drops it: a value that is none is broken, and fails closed when it is ignored.
@@ -402,7 +402,12 @@ fn toml_has_the_same_rules_with_places_and_its_loss_is_the_session() {
 fn the_nearest_feature_switch_decides_and_the_old_name_still_counts() {
     let sandbox = Sandbox::new();
     sandbox.at_home(".codex/hooks.json", &one("Stop", TRUE));
-    sandbox.at_home(".codex/config.toml", "[features]\ncodex_hooks = false\n");
+    let listed = format!(
+        "[projects.\"{}\"]\ntrust_level = \"trusted\"\n",
+        sandbox.project().display()
+    );
+    let user = "[features]\ncodex_hooks = false\n".to_owned() + &listed;
+    sandbox.at_home(".codex/config.toml", &user);
     let loaded = sandbox.load(DialectId::Codex);
     assert!(
         loaded.handlers[0]

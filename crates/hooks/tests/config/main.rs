@@ -7,6 +7,8 @@ mod claude_drops;
 #[cfg(test)]
 mod codex;
 #[cfg(test)]
+mod codex_layers;
+#[cfg(test)]
 mod fields;
 #[cfg(test)]
 mod laws;

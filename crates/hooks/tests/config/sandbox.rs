@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use seamline_hooks::config::{Loaded, Roots, load};
-use seamline_hooks::{DialectId, Severity};
+use seamline_hooks::config::{FileState, Loaded, Roots, load};
+use seamline_hooks::{DialectId, Layer, Severity};
 
 /// Temporary folders that stand for the user's machine.
 pub(crate) struct Sandbox {
@@ -24,17 +24,30 @@ impl Sandbox {
         self.dir.path().join("home")
     }
 
+    /// What stands for `/etc`.
+    pub(crate) fn system(&self) -> PathBuf {
+        self.dir.path().join("etc")
+    }
+
     pub(crate) fn project(&self) -> PathBuf {
         self.dir.path().join("project")
     }
 
     pub(crate) fn roots(&self) -> Roots {
-        Roots::new(self.home(), self.project())
+        let mut roots = Roots::new(self.home(), self.project());
+        roots.system = self.system();
+        roots
     }
 
     /// Writes a file below the home folder.
     pub(crate) fn at_home(&self, name: &str, text: &str) -> &Self {
         write(&self.home().join(name), text);
+        self
+    }
+
+    /// Writes a file of the organisation, below its Codex folder.
+    pub(crate) fn in_system(&self, name: &str, text: &str) -> &Self {
+        write(&self.system().join("codex").join(name), text);
         self
     }
 
@@ -87,4 +100,11 @@ pub(crate) fn placed(loaded: &Loaded) -> Vec<String> {
             None => d.code.to_owned(),
         })
         .collect()
+}
+
+/// What became of the explicit file.
+pub(crate) fn given(loaded: &Loaded) -> FileState {
+    let mut files = loaded.files.iter();
+    let file = files.find(|file| file.layer == Layer::Explicit);
+    file.unwrap().state
 }

@@ -5,9 +5,9 @@ use std::path::Path;
 use clap::Args;
 use owo_colors::Style;
 
-use seamline_hooks::Handler;
 use seamline_hooks::config::nearest;
 use seamline_hooks::trust::{TrustState, TrustStore};
+use seamline_hooks::{DialectId, Handler};
 
 use crate::args::Selection;
 use crate::error::CliError;
@@ -22,6 +22,9 @@ use crate::{exit, output};
 /// Agreement is to exactly what a hook's configuration says now, and to the project's scripts that
 /// its command names: change them, and it has to be given again. Without arguments, lists the
 /// project's hooks and how they stand. Exit code 77 says that some are not trusted.
+///
+/// With --codex, Codex's own `config.toml` is told as well, for hooks of Codex: it knows nothing of
+/// scripts, and runs a project's hooks only when its `[projects]` trusts the project.
 #[derive(Debug, Args)]
 pub(crate) struct TrustArgs {
     /// Trust one hook: its key as listed, or any beginning or end of the key that is unambiguous.
@@ -34,8 +37,11 @@ pub(crate) struct TrustArgs {
     #[arg(long, value_name = "KEY", conflicts_with = "list")]
     revoke: Option<String>,
     /// List the project's hooks and how they stand (as without arguments).
-    #[arg(long)]
+    #[arg(long, conflicts_with = "codex")]
     list: bool,
+    /// Write it into Codex's own config.toml too, in its form; with --revoke, take it out there.
+    #[arg(long)]
+    codex: bool,
     #[command(flatten)]
     selection: Selection,
 }
@@ -51,14 +57,26 @@ pub(crate) fn run(args: &TrustArgs, places: Places) -> Result<u8, CliError> {
         > 0;
     let hooks: Vec<Hook<'_>> = setups.iter().flat_map(Hook::of).collect();
     if let Some(key) = &args.revoke {
-        return revoke(&mut store, find(key, &hooks)?, &places);
+        return revoke(&mut store, find(key, &hooks)?, args.codex, &places);
     }
     let chosen = match &args.key {
         Some(key) => vec![find(key, &hooks)?],
         None if args.all => hooks.iter().collect(),
+        None if args.codex => return Err(nothing_named()),
         None => return list(&hooks, broken, &places),
     };
-    agree(&mut store, &chosen, &places)
+    let code = agree(&mut store, &chosen, &places)?;
+    if args.codex {
+        tell_codex(&store, &chosen, &places)?;
+    }
+    Ok(code)
+}
+
+fn nothing_named() -> CliError {
+    CliError::Usage {
+        message: "--codex: which hooks?".into(),
+        hint: Some("seamline hooks trust --codex KEY, or --all".into()),
+    }
 }
 
 /// A handler that comes with the project.
@@ -143,14 +161,56 @@ fn agree(store: &mut TrustStore, chosen: &[&Hook<'_>], places: &Places) -> Resul
     Ok(exit::OK)
 }
 
-fn revoke(store: &mut TrustStore, hook: &Hook<'_>, places: &Places) -> Result<u8, CliError> {
-    let word = if store.revoke(&hook.handler.key)? {
-        "no longer trusted"
+fn revoke(
+    store: &mut TrustStore,
+    hook: &Hook<'_>,
+    codex: bool,
+    places: &Places,
+) -> Result<u8, CliError> {
+    let (handler, loaded) = (hook.handler, &hook.setup.loaded);
+    let mut known = store.revoke(&handler.key)?;
+    let config = if codex {
+        store.revoke_in_codex([handler], loaded)?
     } else {
-        "was not trusted"
+        None
+    };
+    known |= config.is_some();
+    let still = config.is_none() && store.status(handler, loaded).state.runs();
+    let word = match (known, still) {
+        (_, true) => "still trusted",
+        (true, false) => "no longer trusted",
+        (false, false) => "was not trusted",
     };
     print(&[row(word.into(), hook, places)])?;
+    if still {
+        let help = format!("seamline hooks trust --revoke {} --codex", handler.key);
+        output::diagnostic(&format!(
+            "note: Codex's own [hooks.state] trusts it, which counts here: {}\n",
+            visible(&help)
+        ));
+    }
     Ok(exit::OK)
+}
+
+/// Writes into Codex's own file that it may trust these hooks, and says what that does not do.
+fn tell_codex(store: &TrustStore, chosen: &[&Hook<'_>], places: &Places) -> Result<(), CliError> {
+    let of_codex = |hook: &&&Hook<'_>| hook.handler.dialect == DialectId::Codex;
+    let Some(first) = chosen.iter().find(of_codex) else {
+        return output::result("none of them is a hook of Codex; its config.toml is as it was\n");
+    };
+    let loaded = &first.setup.loaded;
+    let handlers = chosen.iter().filter(of_codex).map(|hook| hook.handler);
+    match store.trust_in_codex(handlers, loaded)? {
+        Some(file) => output::result(&format!("written to {}\n", places.show(&file)))?,
+        None => output::result("Codex's config.toml says so already\n")?,
+    }
+    if loaded.codex_project != Some(true) {
+        output::diagnostic(
+            "note: Codex itself runs hooks of a project only when its [projects] trusts the \
+             project, which this does not change\n",
+        );
+    }
+    Ok(())
 }
 
 fn list(hooks: &[Hook<'_>], broken: bool, places: &Places) -> Result<u8, CliError> {

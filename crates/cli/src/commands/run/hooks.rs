@@ -52,26 +52,37 @@ impl Hooks {
                 "--hooks none and --hooks-config {file} contradict each other"
             )));
         }
+        if !args.settings.codex_config.is_empty()
+            && matches!(args.hooks, Which::None | Which::Claude)
+        {
+            let which = word(args.hooks);
+            return Err(CliError::usage(format!(
+                "--hooks {which} and -c contradict each other: -c sets a setting of Codex"
+            )));
+        }
         let selection = Selection {
             dialect: None,
             hooks_config: args.hooks_config.clone(),
             profile: args.profile,
+            settings: args.settings.clone(),
         };
         let mut usual = places.clone();
         usual.roots.profile = args.profile.into();
         let places = select(places.clone(), &selection)?;
+        usual.roots.session = places.roots.session.clone();
         let mut store = TrustStore::open(places.trust_file())?;
         let settings = Settings::read(&usual, &places, &selection, &store);
         let (mut wanted, mut off) = (Vec::new(), Vec::new());
         for dialect in DialectId::ALL {
-            let setup = Setup::read(&places, dialect, &store);
+            let mut setup = Setup::read(&places, dialect, &store);
             let named = selection.named();
-            if in_force(args.hooks, named, dialect) {
-                if setup.loaded.any_file() {
-                    wanted.push(setup);
-                }
-            } else if named.is_none() {
-                off.extend(is_off(&setup, args.hooks));
+            if !in_force(args.hooks, named, dialect) {
+                off.extend(is_off(&setup, args.hooks).filter(|_| named.is_none()));
+                setup.keep_managed();
+            }
+            if setup.loaded.any_file() {
+                off.extend(setup.off());
+                wanted.push(setup);
             }
         }
         if let Some(file) = &args.hooks_config {
@@ -119,7 +130,10 @@ impl Hooks {
     pub(super) fn summary(&self) -> Vec<(DialectId, usize)> {
         self.in_force
             .iter()
-            .map(|(loaded, _)| (loaded.dialect, loaded.handlers.len()))
+            .map(|(loaded, _)| {
+                let on = loaded.handlers.iter().filter(|it| it.disabled.is_none());
+                (loaded.dialect, on.count())
+            })
             .collect()
     }
 
@@ -176,7 +190,8 @@ impl Hooks {
 
 /// What to say about a protocol that `--hooks` leaves out, if it has hooks.
 fn is_off(setup: &Setup, which: Which) -> Option<String> {
-    let hooks = setup.loaded.handlers.len();
+    let handlers = setup.loaded.handlers.iter();
+    let hooks = handlers.filter(|it| !it.layer.is_managed()).count();
     let are = if hooks == 1 { "is" } else { "are" };
     let (count, dialect) = (count(hooks, "hook", ""), setup.loaded.dialect);
     (hooks > 0).then(|| format!("{count} of {dialect} {are} off (--hooks {})", word(which)))
@@ -308,6 +323,9 @@ fn ready(
         let env = loaded.env;
         loaded = config::load(setup.loaded.dialect, &roots);
         loaded.env = env;
+        if setup.managed_only {
+            loaded.handlers.retain(|handler| handler.layer.is_managed());
+        }
         let hashes = |loaded: &config::Loaded| loaded.handlers.iter().map(hash).collect();
         let (agreed, copied): (Vec<String>, Vec<String>) = (hashes(&setup.loaded), hashes(&loaded));
         if agreed != copied {
@@ -316,14 +334,15 @@ fn ready(
                 message: message.to_owned(),
             });
         }
-    }
-    let state = |handler: &Handler| {
-        let own = !handler.layer.comes_with_project();
-        if own {
-            TrustState::Own
-        } else {
-            TrustState::Trusted
+        // What the user says about the project is said about its place, not about the copy's.
+        for (copy, agreed) in loaded.handlers.iter_mut().zip(&setup.loaded.handlers) {
+            copy.disabled.clone_from(&agreed.disabled);
         }
+    }
+    let state = |handler: &Handler| match &handler.layer {
+        layer if layer.is_managed() => TrustState::Managed,
+        layer if layer.comes_with_project() => TrustState::Trusted,
+        _ => TrustState::Own,
     };
     let trust = loaded
         .handlers

@@ -32,7 +32,7 @@ use self::model::{Chosen, ModelName};
 use self::session::Begin;
 use self::show::Screen;
 pub(crate) use self::show::ending;
-use crate::args::ProfileName;
+use crate::args::{ProfileName, Settings};
 use crate::error::CliError;
 use crate::interrupt::Interrupts;
 use crate::places::Places;
@@ -59,6 +59,8 @@ pub(crate) struct RunArgs {
     /// By which description of the protocols hooks are read and run.
     #[arg(long, value_enum, value_name = "NAME", default_value_t = ProfileName::Measured)]
     profile: ProfileName,
+    #[command(flatten)]
+    settings: Settings,
     /// How much is allowed without asking: default, acceptEdits, plan, dontAsk, bypassPermissions.
     #[arg(long, value_name = "MODE", default_value_t = Mode::Default)]
     permission_mode: Mode,

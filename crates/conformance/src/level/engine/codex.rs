@@ -13,7 +13,7 @@ use super::{EngineLevel, listing};
 use crate::case::CodexCase;
 use crate::level::kit::Trust;
 use crate::level::servers::CaseServers;
-use crate::moments::{Fire, Moment, Verdict, walk};
+use crate::moments::{Fire, Moment, Verdict, Walked, walk};
 use crate::observed::Observed;
 use crate::stage::Stage;
 
@@ -37,13 +37,18 @@ impl EngineLevel {
         let engine = self.kit.engine(DialectId::Codex, &stage, &trust, &servers);
         let listed = case
             .is_discovery()
-            .then(|| listing::listed(engine.in_force().loaded(), &stage));
+            .then(|| listing::listed(&self.kit.listed(DialectId::Codex, &stage), &stage));
         let reader = self.kit.reader(DialectId::Codex);
+        let starts = !engine.in_force().loaded().refuses_start();
         let mut stagehand = Stagehand {
             player: Player::new(engine, DRIVE, &stage, reader),
             read: BTreeSet::new(),
         };
-        let walked = walk(case, &stage, &mut stagehand).await;
+        let walked = if starts {
+            walk(case, &stage, &mut stagehand).await
+        } else {
+            Ok(Walked::default())
+        };
         let mut seen = stagehand.player.finish().await;
         servers.close().await;
         let walked = walked?;

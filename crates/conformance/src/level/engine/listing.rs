@@ -2,20 +2,21 @@
 
 use std::path::Path;
 
-use seamline_hooks::config::{FileState, Loaded};
+use seamline_hooks::config::{FileState, Loaded, OFF_BY_STATE};
 use seamline_hooks::handler::Background;
 use seamline_hooks::trust::codex_status;
-use seamline_hooks::{Action, Handler, HandlerKey, Severity};
+use seamline_hooks::{Action, Handler, Severity};
 use serde_json::{Map, Value, json};
 
 use crate::stage::Stage;
 
-/// The handlers in run order, and the number of warnings.
+/// The handlers in run order, and the number of warnings. A client that does not start lists
+/// nothing, with one error.
 pub(super) fn listed(loaded: &Loaded, stage: &Stage) -> (Vec<Map<String, Value>>, u64) {
-    let handlers = loaded
-        .handlers
-        .iter()
-        .filter(|handler| is_listed(loaded, handler));
+    if loaded.refuses_start() {
+        return (Vec::new(), 1);
+    }
+    let handlers = loaded.handlers.iter().filter(|handler| is_listed(handler));
     let list = handlers
         .map(|handler| entry(loaded, handler, stage))
         .collect();
@@ -52,16 +53,17 @@ fn warnings(loaded: &Loaded) -> usize {
     unreadable + said.count()
 }
 
-/// Handlers of types that do not run, and those a feature switch turns off, are not listed.
-fn is_listed(loaded: &Loaded, handler: &Handler) -> bool {
+/// Handlers of types that do not run, those a feature switch turns off and those of a layer that
+/// is not in force are not listed.
+fn is_listed(handler: &Handler) -> bool {
     let row = handler.dialect.table().event(handler.event);
     let runs = row.is_some_and(|row| row.types.runs(handler.action.type_name()));
-    runs && (handler.disabled.is_none() || switched_off(loaded, &handler.key))
+    runs && (handler.disabled.is_none() || switched_off(handler))
 }
 
-/// Whether the user's state says `enabled = false`.
-fn switched_off(loaded: &Loaded, key: &HandlerKey) -> bool {
-    loaded.codex_state.get(key).and_then(|state| state.enabled) == Some(false)
+/// Whether the user's state says `enabled = false`, which counts but for managed hooks.
+fn switched_off(handler: &Handler) -> bool {
+    handler.disabled.as_deref() == Some(OFF_BY_STATE)
 }
 
 fn entry(loaded: &Loaded, handler: &Handler, stage: &Stage) -> Map<String, Value> {
@@ -78,10 +80,10 @@ fn entry(loaded: &Loaded, handler: &Handler, stage: &Stage) -> Map<String, Value
     );
     set("source", json!(source(handler, stage)));
     set("timeout", json!(timeout.as_secs()));
-    set("enabled", json!(!switched_off(loaded, &handler.key)));
+    set("enabled", json!(!switched_off(handler)));
     set("trust", json!(codex_status(handler, loaded).as_str()));
     if let Action::Command(command) = &handler.action {
-        set("command", json!(command.command));
+        set("command", json!(stage.there(&command.command)));
     }
     if let Some(matcher) = &handler.matcher {
         set("matcher", json!(matcher));
@@ -95,9 +97,9 @@ fn entry(loaded: &Loaded, handler: &Handler, stage: &Stage) -> Map<String, Value
     map
 }
 
-/// The file, with the placeholders of the case.
+/// The source, with the placeholders of the case.
 fn source(handler: &Handler, stage: &Stage) -> String {
-    let path = handler.source.display().to_string();
+    let path = handler.key.source();
     let folders = [
         ("$CODEX_HOME", stage.codex_home()),
         ("$CWD", stage.project.clone()),
@@ -108,5 +110,5 @@ fn source(handler: &Handler, stage: &Stage) -> String {
             path.strip_prefix(&folder.display().to_string())?
         ))
     });
-    short.unwrap_or(path)
+    short.unwrap_or_else(|| stage.there(path))
 }
