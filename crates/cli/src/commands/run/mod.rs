@@ -156,7 +156,7 @@ async fn play(
     Ok(exit_code(&played.outcome))
 }
 
-/// Plays the turn; `None` when a second request to end cut it short.
+/// Plays the turn; `None` when a request to end came before it began, or a second one cut it short.
 async fn perform(
     args: &RunArgs,
     places: &Places,
@@ -172,7 +172,11 @@ async fn perform(
     let faults = FaultLog::new();
     let project = chosen.project(places);
     let begun = session::begin(args, places, &project)?;
-    let (tools, notes) = tools(hooks).await?;
+    let mut interrupts = Interrupts::listen()?;
+    let (tools, notes) = tokio::select! {
+        tools = tools(hooks) => tools?,
+        () = interrupts.next() => return Ok(None),
+    };
     let agent = agent(args, chosen, tools, begun.session.clone(), &faults);
     let root = Scope::root_with("seamline", &faults);
     screen.watch(&root, agent.seams());
@@ -189,7 +193,7 @@ async fn perform(
         }
     }
     approve::register(&root, agent.tool_seams(), &bridges, args.json);
-    let asked_twice = asked_twice(Interrupts::listen()?, agent.handle());
+    let asked_twice = asked_twice(interrupts, agent.handle());
     let turn = async {
         let outcome = begun.play(&agent, args.prompt.as_deref()).await;
         let log = agent.session().path().map(PathBuf::from);

@@ -1,8 +1,11 @@
 //! MCP servers in a run and under `hooks fire`: whose are started, and what hooks make of them.
 
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
 use super::{ONE_COMMAND, did, hooks, play};
+use crate::fire::{signal, wait_for};
 use crate::seamline::{Said, World};
 
 const ECHO: &str = "- {tool: mcp__my-srv__echo, input: {say: hello}}\n- All done.\n";
@@ -246,19 +249,42 @@ fn nothing_of_a_server_outlives_the_run() {
     );
     let said = play(&world, "- All done.\n", &[TRUST]);
     assert_eq!(said.code, 0, "{said:#?}");
-    let pid = std::fs::read_to_string(pid).unwrap();
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
-    while runs(&pid) {
-        assert!(std::time::Instant::now() < deadline, "{pid} still runs");
-        std::thread::yield_now();
-    }
+    let pid = std::fs::read_to_string(pid).unwrap().parse().unwrap();
+    wait_for(|| (!runs(pid)).then_some(()));
+}
+
+/// A request to end that comes while servers start ends them, whatever they make of it.
+#[test]
+fn a_run_that_is_ended_while_servers_start_ends_them() {
+    let world = World::new();
+    let server = json!({ "command": "sh", "args": ["-c", "echo $$ > pid; exec sleep 600"] });
+    world.write(
+        ".mcp.json",
+        &json!({ "mcpServers": { "s": server } }).to_string(),
+    );
+    let script = world.write_home("script.yaml", "- All done.\n");
+    let model = format!("scripted:{}", script.display());
+    let mut command = world
+        .seamline()
+        .args(["run", "--model", &model, TRUST, "Go on."])
+        .0;
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let pid = wait_for(|| {
+        let text = std::fs::read_to_string(world.project().join("pid")).ok()?;
+        text.trim().parse::<u32>().ok()
+    });
+    assert!(signal(child.id(), "-INT"));
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(!runs(pid));
 }
 
 /// Whether a process is there and no zombie that somebody is slow to reap.
-fn runs(pid: &str) -> bool {
-    let state = std::process::Command::new("ps")
-        .args(["-o", "stat=", "-p", pid])
-        .output();
-    let state = String::from_utf8(state.unwrap().stdout).unwrap();
-    !state.trim().is_empty() && !state.trim().starts_with('Z')
+fn runs(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit(')').next().unwrap_or_default();
+    signal(pid, "-0") && !state.trim_start().starts_with('Z')
 }
