@@ -8,10 +8,11 @@
 use std::path::PathBuf;
 
 use super::layers::{LayerFiles, repository_root};
+use super::loading::ReadLayer;
 use super::part::Part;
-use super::projects::{self, Level, Listed, Projects};
+use super::projects::{Index, Level, Listed, Projects};
 use super::tree::Span;
-use super::{Loaded, ReadLayer, Roots, UnlistedProject};
+use super::{Loaded, Roots, UnlistedProject};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::DialectId;
 
@@ -19,7 +20,7 @@ use crate::dialect::DialectId;
 pub(crate) struct Policy {
     dialect: DialectId,
     managed_only: Option<(PathBuf, Span)>,
-    projects: Projects,
+    projects: Index,
     unlisted: UnlistedProject,
     project: PathBuf,
 }
@@ -41,10 +42,11 @@ impl Policy {
         let mut policy = Self {
             dialect,
             managed_only: None,
-            projects: Projects::new(),
+            projects: Index::default(),
             unlisted: roots.unlisted,
             project: roots.project.clone(),
         };
+        let mut listed = Projects::new();
         for layer in layers {
             for file in &layer.files {
                 let Part {
@@ -56,16 +58,17 @@ impl Policy {
                     policy.managed_only = Some((file.path.clone(), *span));
                 }
                 if !layer.place.layer.comes_with_project() {
-                    policy.projects.extend(projects.clone());
+                    listed.extend(projects.clone());
                 }
             }
         }
+        policy.projects = Index::new(listed);
         policy
     }
 
     /// What `[projects]` says about the session's folder.
     pub(crate) fn trusts_project(&self) -> Option<bool> {
-        let standing = projects::standing(&self.projects, &self.project, &self.project);
+        let standing = self.projects.standing(&self.project, &self.project);
         standing.map(|(_, listed)| listed.level == Level::Trusted)
     }
 
@@ -77,7 +80,7 @@ impl Policy {
     }
 
     fn standing(&self, place: &LayerFiles) -> Option<(&str, &Listed)> {
-        projects::standing(&self.projects, &place.folder, &self.project)
+        self.projects.standing(&place.folder, &self.project)
     }
 
     /// Why a layer is not in force, if it is not.

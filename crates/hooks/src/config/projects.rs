@@ -85,30 +85,40 @@ fn level(fields: &Table) -> Result<Option<(Level, Span)>, Shape> {
     }
 }
 
-/// What is said about the layer in `folder` of a session in `project`, with the folder it is said
-/// about.
-pub(crate) fn standing<'p>(
-    projects: &'p Projects,
-    folder: &Path,
-    project: &Path,
-) -> Option<(&'p str, &'p Listed)> {
-    let root = repository_root(project);
-    let main = main_repository(root);
-    let folders = [Some(folder), Some(root), main.as_deref()];
-    folders.into_iter().flatten().find_map(|folder| {
-        let mut listed = projects.iter();
-        let (name, listed) = listed.find(|(name, _)| same(Path::new(name), folder))?;
-        Some((name.as_str(), listed))
-    })
+/// Every listed folder by its path as written and by its path without links.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Index {
+    projects: Projects,
+    names: BTreeMap<PathBuf, String>,
 }
 
-/// The same folder, links followed.
-fn same(one: &Path, other: &Path) -> bool {
-    one == other
-        || matches!(
-            (one.canonicalize(), other.canonicalize()),
-            (Ok(one), Ok(other)) if one == other
-        )
+impl Index {
+    pub(crate) fn new(projects: Projects) -> Self {
+        let mut names = BTreeMap::new();
+        for name in projects.keys() {
+            let path = PathBuf::from(name);
+            if let Ok(real) = path.canonicalize() {
+                names.insert(real, name.clone());
+            }
+        }
+        let written = projects.keys().map(|name| (name.into(), name.clone()));
+        names.extend(written);
+        Self { projects, names }
+    }
+
+    /// What is said about the layer in `folder` of a session in `project`, with the folder it is
+    /// said about.
+    pub(crate) fn standing(&self, folder: &Path, project: &Path) -> Option<(&str, &Listed)> {
+        let root = repository_root(project);
+        let main = main_repository(root);
+        let folders = [Some(folder), Some(root), main.as_deref()];
+        let mut folders = folders.into_iter().flatten();
+        let name = folders.find_map(|folder| {
+            let real = || self.names.get(&folder.canonicalize().ok()?);
+            self.names.get(folder).or_else(real)
+        })?;
+        Some((name, self.projects.get(name)?))
+    }
 }
 
 /// The repository that a worktree belongs to, by its `.git` file.
@@ -165,12 +175,13 @@ mod tests {
                 Some(Trusted),
             ),
         ] {
-            let found = standing(&listed, &sub, &sub).map(|(_, listed)| listed.level);
-            assert_eq!(found, expected, "{listed:?}");
+            let index = Index::new(listed);
+            let found = index.standing(&sub, &sub).map(|(_, listed)| listed.level);
+            assert_eq!(found, expected, "{index:?}");
         }
         let alone = dir.path().join("alone/sub");
         let above = projects(&[(&dir.path().join("alone"), Trusted)]);
-        assert!(standing(&above, &alone, &alone).is_none());
+        assert!(Index::new(above).standing(&alone, &alone).is_none());
     }
 
     #[cfg(unix)]
@@ -182,6 +193,6 @@ mod tests {
         std::fs::create_dir(&real).unwrap();
         std::os::unix::fs::symlink(&real, &link).unwrap();
         let listed = projects(&[(&link, Level::Untrusted)]);
-        assert!(standing(&listed, &real, &real).is_some());
+        assert!(Index::new(listed).standing(&real, &real).is_some());
     }
 }
