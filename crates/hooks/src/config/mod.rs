@@ -62,6 +62,7 @@ pub use nearest::nearest;
 pub use permissions::{NoBypass, PermissionRule};
 pub use projects::UnlistedProject;
 pub use session::{FlagError, SessionFlags};
+pub(crate) use source::{Source, read as read_source};
 pub use switch::OFF_BY_STATE;
 
 /// Where the layers live.

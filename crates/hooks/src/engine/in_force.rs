@@ -1,14 +1,14 @@
 //! The configuration in force, and how it is read again when one of its files is edited.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::SystemTime;
 
 use super::select::Compiled;
-use crate::config::Loaded;
-use crate::handler::{Handler, HandlerKey};
-use crate::trust::{TrustState, hash};
+use crate::config::{self, ConfigFile, Loaded, Source};
+use crate::handler::{Handler, HandlerKey, Layer};
+use crate::trust::{TrustState, kept};
 
 /// A configuration with the trust of its handlers, made ready.
 pub struct InForce {
@@ -56,12 +56,18 @@ pub trait Reread: Send + Sync {
     /// Why it must not take effect, in words for the user: what is broken in it, with its place, or
     /// which of its handlers nobody has agreed to.
     fn reread(&self) -> Result<(Loaded, BTreeMap<HandlerKey, TrustState>), String>;
+
+    /// Files beside the configuration's own by which the answer may change, such as the store of
+    /// what a person has agreed to.
+    fn besides(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
 }
 
 /// What is in force now; it may be another configuration at the next event.
 pub(super) struct Current {
     now: RwLock<Arc<InForce>>,
-    reread: Option<(Arc<dyn Reread>, Mutex<Stamps>)>,
+    reread: Option<(Arc<dyn Reread>, Mutex<Look>)>,
 }
 
 impl Current {
@@ -71,8 +77,12 @@ impl Current {
     }
 
     pub(super) fn reread_by(&mut self, reread: Arc<dyn Reread>) {
-        let stamps = Stamps::of(self.get().loaded());
-        self.reread = Some((reread, Mutex::new(stamps)));
+        let stamps = Stamps::of(self.get().loaded(), &reread.besides());
+        let look = Look {
+            stamps,
+            refused: None,
+        };
+        self.reread = Some((reread, Mutex::new(look)));
     }
 
     pub(super) fn can_change(&self) -> bool {
@@ -86,10 +96,10 @@ impl Current {
     /// Looks whether a file was edited since the last look, and reads again if so. What came of it,
     /// in words for the user.
     pub(super) fn refresh(&self) -> Option<String> {
-        let (reread, stamps) = self.reread.as_ref()?;
-        let mut stamps = stamps.lock().unwrap_or_else(PoisonError::into_inner);
+        let (reread, look) = self.reread.as_ref()?;
+        let mut look = look.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.get();
-        let edited = stamps.edited(before.loaded());
+        let edited = look.stamps.edited();
         if edited.is_empty() {
             return None;
         }
@@ -100,11 +110,15 @@ impl Current {
         let edited = edited.join(", ");
         let dialect = before.loaded.dialect;
         match reread.reread() {
-            Err(why) => Some(format!(
-                "{edited} was edited. The hooks of {dialect} stay as they were: {why}"
-            )),
+            Err(why) => {
+                let again = look.refused.replace(why.clone());
+                (again.as_ref() != Some(&why)).then(|| {
+                    format!("{edited} was edited. The hooks of {dialect} stay as they were: {why}")
+                })
+            }
             Ok((loaded, trust)) => {
-                *stamps = Stamps::of(&loaded);
+                look.stamps = Stamps::of(&loaded, &reread.besides());
+                look.refused = None;
                 let change = change(before.loaded(), &loaded);
                 let after = InForce::new(loaded, trust);
                 *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(after);
@@ -114,6 +128,13 @@ impl Current {
     }
 }
 
+/// What the last look found.
+struct Look {
+    stamps: Stamps,
+    /// Why the files as they were then took no effect.
+    refused: Option<String>,
+}
+
 /// What is different, in words; `None` when nothing is.
 fn change(before: &Loaded, after: &Loaded) -> Option<String> {
     let names = |loaded: &Loaded| -> Vec<(String, String)> {
@@ -121,7 +142,7 @@ fn change(before: &Loaded, after: &Loaded) -> Option<String> {
         let handlers = loaded.handlers.iter();
         let handlers = handlers.filter(|handler| handler.disabled.is_none());
         handlers
-            .map(|handler| (hash(handler), name(handler)))
+            .map(|handler| (kept(handler), name(handler)))
             .collect()
     };
     let (before_names, after_names) = (names(before), names(after));
@@ -159,30 +180,59 @@ struct Stamp {
     identity: (u64, i64, i64),
 }
 
+/// How a file was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Seen {
+    Absent,
+    As(Stamp),
+    /// It is not what was read of it: edited between the reading and the look.
+    Otherwise,
+}
+
 /// The files that were looked for, those that were not there included.
-struct Stamps(Vec<(PathBuf, Option<Stamp>)>);
+struct Stamps(Vec<(PathBuf, Seen)>);
 
 impl Stamps {
-    fn of(loaded: &Loaded) -> Self {
-        let files = loaded.files.iter();
-        Self(
-            files
-                .map(|file| (file.path.clone(), stamp(&file.path)))
-                .collect(),
-        )
+    /// The files that this was read from. A stamp is taken before the text is compared, so that an
+    /// edit at any moment after the reading is found by the next look.
+    fn of(loaded: &Loaded, besides: &[PathBuf]) -> Self {
+        let on_disk = |file: &&ConfigFile| file.layer != Layer::Session;
+        let files = loaded.files.iter().filter(on_disk).map(|file| {
+            let now = seen(&file.path);
+            let same = match (
+                loaded.texts.get(&file.path),
+                config::read_source(&file.path),
+            ) {
+                (Some(read), Source::Text(text)) => **read == *text,
+                (Some(_), _) => false,
+                (None, now) => !matches!(now, Source::Text(_)),
+            };
+            let now = if same { now } else { Seen::Otherwise };
+            (file.path.clone(), now)
+        });
+        let besides = besides.iter().map(|path| (path.clone(), seen(path)));
+        Self(files.chain(besides).collect())
     }
 
     /// The files that are not as they were. The next look compares with how they are now.
-    fn edited(&mut self, loaded: &Loaded) -> Vec<PathBuf> {
-        let now = Self::of(loaded);
-        let before = std::mem::replace(&mut self.0, now.0);
-        let pairs = self.0.iter().zip(&before);
-        let edited = pairs.filter(|(now, before)| now != before);
-        edited.map(|(now, _)| now.0.clone()).collect()
+    fn edited(&mut self) -> Vec<PathBuf> {
+        let mut edited = Vec::new();
+        for (path, before) in &mut self.0 {
+            let now = seen(path);
+            if now != *before {
+                *before = now;
+                edited.push(path.clone());
+            }
+        }
+        edited
     }
 }
 
-fn stamp(path: &std::path::Path) -> Option<Stamp> {
+fn seen(path: &Path) -> Seen {
+    stamp(path).map_or(Seen::Absent, Seen::As)
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
     let found = std::fs::metadata(path).ok()?;
     Some(Stamp {
         length: found.len(),

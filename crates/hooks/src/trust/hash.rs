@@ -41,7 +41,8 @@ pub fn hash(handler: &Handler) -> String {
 
 /// What our own store keeps of a handler: the hash, and with it what Codex's leaves out and we act
 /// on. A project that takes `onFailure: "block"` back is not the one that was agreed to.
-pub(super) fn kept(handler: &Handler) -> String {
+#[must_use]
+pub fn kept(handler: &Handler) -> String {
     let hash = hash(handler);
     match (handler.dialect, handler.on_failure) {
         (DialectId::Codex, OnFailure::Block) => format!("{hash}+onFailure=block"),

@@ -22,7 +22,7 @@ mod scripts;
 mod store;
 
 pub use codex_file::CodexFileError;
-pub use hash::hash;
+pub use hash::{hash, kept};
 pub(crate) use scripts::has_script_ending;
 pub use scripts::{Reference, references, scripts};
 pub use store::{Grant, TrustError, TrustStore};

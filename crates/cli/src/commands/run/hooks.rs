@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use seamline_bridges::{Bridge, BridgeOptions, HookServers, Witness, fires};
 use seamline_harness::plugins::PermissionRules;
-use seamline_hooks::engine::EngineParts;
+use seamline_hooks::engine::{EngineParts, Reread};
 use seamline_hooks::runner::Supervisor;
-use seamline_hooks::trust::{TrustState, TrustStore, hash};
+use seamline_hooks::trust::{TrustState, TrustStore, kept};
 use seamline_hooks::{DialectId, Engine, Handler, HandlerKey, config};
 use seamline_providers::mcp::Servers;
 
+use super::reread::{self, Again};
 use super::rules::Settings;
-use super::scratch::Scratch;
+use super::scratch::{Scratch, as_in_its_place};
 use super::show::Screen;
 use super::{RunArgs, Which, approve, ask_trust};
 use crate::args::Selection;
@@ -27,7 +28,7 @@ use crate::setup::{Setup, select};
 /// The hooks of a run, read, checked and agreed to.
 pub(super) struct Hooks {
     /// Per protocol: its configuration and who is trusted, Claude's first.
-    in_force: Vec<Ready>,
+    in_force: Vec<(Ready, Arc<Again>)>,
     /// What is off, in words for the user.
     pub(super) off: Vec<String>,
     /// Permission rules, which hold whatever hooks are in force.
@@ -98,11 +99,12 @@ impl Hooks {
         let mut in_force = Vec::new();
         for setup in wanted {
             off.extend(wait_in_vain(&setup, &places));
-            let (ready, left_out) = ready(setup, &places, scratch, agreed)?;
+            let (ready, left_out) = ready(&setup, &places, scratch, agreed)?;
             if left_out {
                 off.push("`env` of the project is left out, since it is not trusted".to_owned());
             }
-            in_force.push(ready);
+            let again = Again::new(&setup, left_out, &places, scratch.map(Scratch::path));
+            in_force.push((ready, Arc::new(again)));
         }
         let folder = scratch.map_or(places.roots.project.as_path(), Scratch::path);
         let mut servers = ServerSetup::read(&places, folder, args.trust_project_hooks);
@@ -122,7 +124,7 @@ impl Hooks {
     /// Whether `apply_patch` is among the tools. Claude Code has no such tool, so that its hooks for Write
     /// and Edit would not see what it writes.
     pub(super) fn allow_patches(&self) -> bool {
-        let claude = |(loaded, _): &Ready| loaded.dialect == DialectId::Claude;
+        let claude = |((loaded, _), _): &(Ready, _)| loaded.dialect == DialectId::Claude;
         !self.in_force.iter().any(claude)
     }
 
@@ -130,7 +132,7 @@ impl Hooks {
     pub(super) fn summary(&self) -> Vec<(DialectId, usize)> {
         self.in_force
             .iter()
-            .map(|(loaded, _)| {
+            .map(|((loaded, _), _)| {
                 let on = loaded.handlers.iter().filter(|it| it.disabled.is_none());
                 (loaded.dialect, on.count())
             })
@@ -145,7 +147,7 @@ impl Hooks {
         witness: &Arc<dyn Witness>,
     ) -> Vec<Arc<Bridge>> {
         let mut bridges: Vec<Arc<Bridge>> = Vec::new();
-        for (loaded, trust) in &self.in_force {
+        for ((loaded, trust), again) in &self.in_force {
             let options = self.options(loaded.dialect);
             let engine = Engine::new(EngineParts {
                 loaded: loaded.clone(),
@@ -157,6 +159,7 @@ impl Hooks {
                 home: places.roots.home.clone(),
                 spill_dir: places.state.join("hook-outputs"),
             });
+            let engine = engine.reread_by(Arc::clone(again) as Arc<dyn Reread>);
             let elder = bridges.first().cloned();
             bridges.push(Bridge::new(
                 Arc::new(engine),
@@ -306,12 +309,12 @@ fn agree(
 }
 
 /// A configuration with the trust of its handlers.
-type Ready = (config::Loaded, BTreeMap<HandlerKey, TrustState>);
+pub(super) type Ready = (config::Loaded, BTreeMap<HandlerKey, TrustState>);
 
 /// Everything was agreed to; in a rehearsal the same files are read again from the copy, and must
 /// say the same. Says whether variables of the project were left out.
 fn ready(
-    setup: Setup,
+    setup: &Setup,
     places: &Places,
     scratch: Option<&Scratch>,
     trust_project: bool,
@@ -326,7 +329,7 @@ fn ready(
         if setup.managed_only {
             loaded.handlers.retain(|handler| handler.layer.is_managed());
         }
-        let hashes = |loaded: &config::Loaded| loaded.handlers.iter().map(hash).collect();
+        let hashes = |loaded: &config::Loaded| loaded.handlers.iter().map(kept).collect();
         let (agreed, copied): (Vec<String>, Vec<String>) = (hashes(&setup.loaded), hashes(&loaded));
         if agreed != copied {
             let message = "the hook files changed while the project was copied; run it again";
@@ -334,20 +337,8 @@ fn ready(
                 message: message.to_owned(),
             });
         }
-        // What the user says about the project is said about its place, not about the copy's.
-        for (copy, agreed) in loaded.handlers.iter_mut().zip(&setup.loaded.handlers) {
-            copy.disabled.clone_from(&agreed.disabled);
-        }
+        as_in_its_place(&mut loaded, &setup.loaded);
     }
-    let state = |handler: &Handler| match &handler.layer {
-        layer if layer.is_managed() => TrustState::Managed,
-        layer if layer.comes_with_project() => TrustState::Trusted,
-        _ => TrustState::Own,
-    };
-    let trust = loaded
-        .handlers
-        .iter()
-        .map(|h| (h.key.clone(), state(h)))
-        .collect();
+    let trust = reread::states(&loaded);
     Ok(((loaded, trust), left_out))
 }

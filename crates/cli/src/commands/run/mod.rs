@@ -6,6 +6,7 @@ mod debug;
 mod hooks;
 mod model;
 mod rehearsal;
+mod reread;
 mod rules;
 mod scratch;
 mod session;

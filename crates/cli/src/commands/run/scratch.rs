@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use seamline_hooks::config::Loaded;
+use seamline_hooks::trust::kept;
 use tempfile::TempDir;
 
 use crate::error::CliError;
@@ -40,6 +42,19 @@ impl Scratch {
 
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+}
+
+/// What the user says about a project's hooks is said about its place, not about a copy's: hooks of
+/// the copy are off where the same ones are off there.
+pub(super) fn as_in_its_place(copy: &mut Loaded, original: &Loaded) {
+    let originals = original.handlers.iter();
+    let mut originals: Vec<_> = originals.map(|it| (kept(it), &it.disabled)).collect();
+    for handler in &mut copy.handlers {
+        let this = kept(handler);
+        if let Some(at) = originals.iter().position(|(hash, _)| *hash == this) {
+            handler.disabled.clone_from(originals.remove(at).1);
+        }
     }
 }
 

@@ -256,7 +256,9 @@ pub(crate) fn ending(end: &TurnEndReason) -> (&'static str, Option<String>) {
 }
 
 fn line(event: &AgentEvent) -> Option<String> {
-    let from = |source: &Source, text: &str| format!("{}  ({})", cut(text, 160), speaker(source));
+    // What is said to the user is shown whole, what is said to the model in short.
+    let whole = |source: &Source, text: &str| format!("{}  ({})", visible(text), speaker(source));
+    let from = |source: &Source, text: &str| whole(source, &cut(text, 160));
     Some(match event {
         AgentEvent::Text { text } => {
             let lines: String = text
@@ -276,7 +278,7 @@ fn line(event: &AgentEvent) -> Option<String> {
         AgentEvent::Context { text, source } => format!("      context: {}\n", from(source, text)),
         AgentEvent::Steering { text, source } => format!("      goes on: {}\n", from(source, text)),
         AgentEvent::Notice { text, source } => {
-            format!("{}  {}\n", "note".yellow(), from(source, text))
+            format!("{}  {}\n", "note".yellow(), whole(source, text))
         }
         AgentEvent::PromptBlocked { reason, .. } => {
             format!("{} {}\n", "prompt blocked:".yellow(), visible(reason))

@@ -1,6 +1,7 @@
 //! `seamline run` as its user runs it: the real binary, real hooks, a scripted model.
 
 mod demo;
+mod edited;
 mod ends;
 mod guards;
 mod json;
