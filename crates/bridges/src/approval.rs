@@ -17,7 +17,6 @@ use tokio::sync::Notify;
 
 use crate::bridge::Bridge;
 use crate::fallback;
-use crate::fire::payload_of;
 use crate::vocabulary::{hear, speak};
 
 impl Bridge {
@@ -54,7 +53,7 @@ impl Bridge {
                 tool_input: spoken.input.raw(),
                 mcp_server: None,
             };
-            payload_of(dialect, facts, &event)
+            self.payload_of(dialect, facts, &event)
         };
         let fired = self.fire("PermissionRequest", facts, &signal, &build).await;
         self.answer(&question, &fired.outcome)

@@ -29,6 +29,8 @@ pub struct BridgeOptions {
     pub attended: bool,
     /// The longest summary of a hook's standard error that is kept in the log, in characters.
     pub stderr_summary: NonZeroUsize,
+    /// What payloads call the model; `None` is the name of the one that runs.
+    pub model: Option<String>,
 }
 
 impl BridgeOptions {
@@ -43,6 +45,7 @@ impl BridgeOptions {
             stop_cap,
             attended: false,
             stderr_summary: STDERR_SUMMARY,
+            model: None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! From a moment of the agent to a firing of the engine and back.
 
 use seamline_harness::Facts;
+use seamline_harness::permission::Mode;
 use seamline_hooks::handler::Action;
 use seamline_hooks::payload::{self, Event, Payload, Session};
 use seamline_hooks::runner::Exit;
@@ -29,6 +30,15 @@ const FIRED: [&str; 12] = [
 #[must_use]
 pub fn fires(event: &str) -> bool {
     FIRED.contains(&event)
+}
+
+/// What payloads of a dialect call a permission mode of ours. Both clients document all five words.
+/// Measured: Codex says `default` for approval on request and `bypassPermissions` for approval never.
+#[must_use]
+pub fn permission_mode(dialect: DialectId, mode: Mode) -> &'static str {
+    match dialect {
+        DialectId::Claude | DialectId::Codex => mode.as_str(),
+    }
 }
 
 /// The hooks of a gate were ended, and not by the end of what they were to judge: nobody said yes.
@@ -124,27 +134,35 @@ fn firing(event: &'static str, facts: &Facts, signal: &Signal, payload: Payload)
     }
 }
 
-/// The payload of an event in a session.
-pub(crate) fn payload_of<E: Event>(
-    dialect: DialectId,
-    facts: &Facts,
-    event: &E,
-) -> Option<Payload> {
-    payload::build(dialect, &session(facts), event)
-}
+impl Bridge {
+    /// The payload of an event in a session.
+    pub(crate) fn payload_of<E: Event>(
+        &self,
+        dialect: DialectId,
+        facts: &Facts,
+        event: &E,
+    ) -> Option<Payload> {
+        payload::build(dialect, &self.session(dialect, facts), event)
+    }
 
-fn session(facts: &Facts) -> Session {
-    Session {
-        id: facts.session.to_string(),
-        transcript_path: facts
-            .log
-            .as_ref()
-            .map(|path| path.to_string_lossy().into_owned()),
-        cwd: facts.cwd.to_string_lossy().into_owned(),
-        model: facts.model.clone(),
-        permission_mode: facts.mode.as_str().to_owned(),
-        turn_id: facts.turn.map(|turn| turn.id.to_string()),
-        agent: None,
-        effort: None,
+    /// The model that payloads name, when this one runs.
+    pub(crate) fn model<'m>(&'m self, running: &'m str) -> &'m str {
+        self.options.model.as_deref().unwrap_or(running)
+    }
+
+    fn session(&self, dialect: DialectId, facts: &Facts) -> Session {
+        Session {
+            id: facts.session.to_string(),
+            transcript_path: facts
+                .log
+                .as_ref()
+                .map(|path| path.to_string_lossy().into_owned()),
+            cwd: facts.cwd.to_string_lossy().into_owned(),
+            model: self.model(&facts.model).to_owned(),
+            permission_mode: permission_mode(dialect, facts.mode).to_owned(),
+            turn_id: facts.turn.map(|turn| turn.id.to_string()),
+            agent: None,
+            effort: None,
+        }
     }
 }

@@ -38,7 +38,7 @@ mod tools;
 pub mod vocabulary;
 
 pub use bridge::{Bridge, BridgeOptions};
-pub use fire::fires;
+pub use fire::{fires, permission_mode};
 pub use record::Witness;
 pub use servers::HookServers;
 

@@ -10,7 +10,7 @@ use seamline_seams::{BoxError, Next, Reply, Riders, Scope, Source};
 
 use crate::bridge::Bridge;
 use crate::fallback;
-use crate::fire::{cut_short, payload_of};
+use crate::fire::cut_short;
 use crate::tools::reply;
 
 impl Bridge {
@@ -44,7 +44,7 @@ impl Bridge {
         }
         let prompt = event.content.to_text();
         let build =
-            |dialect| payload_of(dialect, &event.facts, &UserPromptSubmit { prompt: &prompt });
+            |dialect| self.payload_of(dialect, &event.facts, &UserPromptSubmit { prompt: &prompt });
         let fired = self
             .fire("UserPromptSubmit", &event.facts, &event.signal, &build)
             .await;

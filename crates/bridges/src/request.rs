@@ -18,7 +18,6 @@ use seamline_hooks::payload::{
 use seamline_seams::{BoxError, Next, Reply, Scope};
 
 use crate::bridge::Bridge;
-use crate::fire::payload_of;
 
 impl Bridge {
     pub(crate) fn register_requests(self: &Arc<Self>, scope: &Scope, agent: &AgentSeams) {
@@ -47,10 +46,10 @@ impl Bridge {
         let request = ModelRequest {
             id: &id,
             attempt: event.attempt,
-            model: &reply.decision.model,
+            model: self.model(&reply.decision.model),
         };
         let pre = PreModelRequest { request };
-        let build = |dialect| payload_of(dialect, &event.facts, &pre);
+        let build = |dialect| self.payload_of(dialect, &event.facts, &pre);
         let fired = self
             .fire(PreModelRequest::NAME, &event.facts, &event.signal, &build)
             .await;
@@ -76,7 +75,7 @@ impl Bridge {
                     let request = ModelRequest {
                         id: &id,
                         attempt,
-                        model: &model,
+                        model: bridge.model(&model),
                     };
                     bridge.after_request(&facts, request, &outcome).await;
                 });
@@ -107,7 +106,7 @@ impl Bridge {
             (Err(_), error) => Err(error.as_deref().unwrap_or_default()),
         };
         let post = PostModelRequest { request, outcome };
-        let build = |dialect| payload_of(dialect, facts, &post);
+        let build = |dialect| self.payload_of(dialect, facts, &post);
         self.fire_beside(PostModelRequest::NAME, facts, &build)
             .await;
     }
@@ -125,7 +124,7 @@ impl Bridge {
     }
 
     async fn on_interrupt(&self, facts: &Facts) {
-        let build = |dialect| payload_of(dialect, facts, &Interrupt);
+        let build = |dialect| self.payload_of(dialect, facts, &Interrupt);
         self.fire_beside(Interrupt::NAME, facts, &build).await;
     }
 

@@ -13,7 +13,6 @@ use seamline_hooks::{DialectId, Outcome};
 use seamline_seams::{BoxError, Next, Notice, Reply, Scope, Signal};
 
 use crate::bridge::Bridge;
-use crate::fire::payload_of;
 use crate::tools::reply;
 
 impl Bridge {
@@ -46,7 +45,7 @@ impl Bridge {
             StartSource::Compact => "compact",
             _ => "startup",
         };
-        let build = |dialect| payload_of(dialect, &event.facts, &SessionStart { source });
+        let build = |dialect| self.payload_of(dialect, &event.facts, &SessionStart { source });
         let fired = self
             .fire("SessionStart", &event.facts, &event.signal, &build)
             .await;
@@ -88,7 +87,8 @@ impl Bridge {
         if !self.listens("SessionEnd") {
             return Vec::new();
         }
-        let build = |dialect| payload_of(dialect, &event.facts, &SessionEnd { reason: "other" });
+        let build =
+            |dialect| self.payload_of(dialect, &event.facts, &SessionEnd { reason: "other" });
         let fired = self
             .fire("SessionEnd", &event.facts, &Signal::new(), &build)
             .await;
@@ -119,7 +119,7 @@ impl Bridge {
                     tool_use_id: result.call.call_id(),
                     tool_response: text,
                 });
-            payload_of(
+            self.payload_of(
                 dialect,
                 &event.facts,
                 &PostToolBatch {

@@ -12,7 +12,6 @@ use seamline_seams::{BoxError, Next, Notice, Reply, Scope, Source};
 
 use crate::bridge::Bridge;
 use crate::fallback;
-use crate::fire::payload_of;
 use crate::tools::reply;
 
 impl Bridge {
@@ -39,7 +38,7 @@ impl Bridge {
                 stop_hook_active: event.forced,
                 last_assistant_message: event.last_text.as_deref(),
             };
-            payload_of(dialect, &event.facts, &stop)
+            self.payload_of(dialect, &event.facts, &stop)
         };
         let fired = self.fire("Stop", &event.facts, &event.signal, &build).await;
         let mut riders = self.riders(&fired.outcome);

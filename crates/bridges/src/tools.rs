@@ -18,7 +18,7 @@ use seamline_seams::{BoxError, Next, Notice, Reply, Riders, Scope, Source};
 
 use crate::bridge::Bridge;
 use crate::fallback;
-use crate::fire::{cut_short, payload_of};
+use crate::fire::cut_short;
 use crate::vocabulary::{Spoken, hear, response, speak, succeeded};
 
 /// What PreToolUse said about a call, until *pre* asks.
@@ -130,7 +130,7 @@ impl Bridge {
                 _ => proposal.arguments(),
             };
             let spoken = speak(dialect, proposal.name(), shown, &facts.cwd);
-            payload_of(dialect, facts, &pre_tool_use(&spoken, proposal.call_id()))
+            self.payload_of(dialect, facts, &pre_tool_use(&spoken, proposal.call_id()))
         };
         self.fire("PreToolUse", facts, proposal.signal(), &build)
             .await
@@ -236,7 +236,7 @@ impl Bridge {
                     tool_response,
                     duration_ms,
                 };
-                return payload_of(dialect, facts, &event);
+                return self.payload_of(dialect, facts, &event);
             }
             let error = event.outcome.result.as_ref().err();
             let error = error.map_or("", |failure| failure.message.as_str());
@@ -247,7 +247,7 @@ impl Bridge {
                 is_interrupt,
                 duration_ms,
             };
-            payload_of(dialect, facts, &event)
+            self.payload_of(dialect, facts, &event)
         };
         Some(self.fire(name, facts, &event.signal, &build).await)
     }

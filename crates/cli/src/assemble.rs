@@ -3,6 +3,7 @@
 //! It starts from a file or from sample values, then `--set` overrides single keys. A payload from
 //! a file that nothing is set in goes to the hooks byte for byte.
 
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -26,6 +27,8 @@ pub(crate) struct Ingredients {
     pub text: Option<String>,
     /// `--set key=value`, in order.
     pub set: Vec<Assignment>,
+    /// What payloads call the model, where it is configured.
+    pub model: BTreeMap<DialectId, String>,
 }
 
 /// One `--set`.
@@ -135,6 +138,7 @@ impl Ingredients {
             cwd: project.display().to_string(),
             tool: self.tool.clone(),
             input: self.input.clone(),
+            model: self.model.get(&dialect).cloned(),
         };
         // Whole keys find their place in the event's order; the rest changes what is there then.
         let (whole, inner): (Vec<_>, Vec<_>) = self.set.iter().partition(|a| !a.key.contains('.'));

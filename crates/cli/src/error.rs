@@ -31,6 +31,9 @@ pub(crate) enum CliError {
     /// A text that should be JSON is not.
     #[error("{0}")]
     BadJson(Box<Pointer>),
+    /// seamline's own configuration says what it cannot.
+    #[error("{0}")]
+    BadConfig(Box<Pointer>),
     /// A file cannot be read.
     #[error("cannot read {}: {source}", .path.display())]
     Unreadable {
@@ -111,7 +114,7 @@ impl CliError {
             | Self::Write { .. }
             | Self::Trust(_)
             | Self::Internal { .. } => exit::IO,
-            Self::Broken { .. } | Self::Damaged { .. } => exit::BROKEN,
+            Self::Broken { .. } | Self::BadConfig(_) | Self::Damaged { .. } => exit::BROKEN,
             Self::Untrusted { .. } => exit::UNTRUSTED,
         }
     }
@@ -119,7 +122,9 @@ impl CliError {
     fn hint(&self) -> Option<&str> {
         match self {
             Self::Usage { hint, .. } => hint.as_deref(),
-            Self::NoHome => Some("set HOME; CODEX_HOME and XDG_STATE_HOME may point elsewhere"),
+            Self::NoHome => {
+                Some("set HOME; CODEX_HOME, XDG_STATE_HOME and XDG_CONFIG_HOME may point elsewhere")
+            }
             Self::Broken { managed: true, .. } => {
                 Some("a managed file is broken, which no option lifts: tell whoever manages it")
             }
@@ -140,7 +145,7 @@ impl CliError {
     pub(crate) fn render(&self) -> String {
         let mut text = String::new();
         match self {
-            Self::BadJson(pointer) => return pointer.render(),
+            Self::BadJson(pointer) | Self::BadConfig(pointer) => return pointer.render(),
             Self::Broken { findings, .. } => {
                 text.extend(findings.iter().map(Pointer::render));
             }

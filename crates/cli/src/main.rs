@@ -13,6 +13,7 @@ mod exit;
 mod hit;
 mod interrupt;
 mod output;
+mod own;
 mod places;
 mod render;
 mod report;

@@ -4,9 +4,11 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use seamline_hooks::DialectId;
 use seamline_hooks::config::Roots;
 
 use crate::error::CliError;
+use crate::own::Own;
 use crate::render::visible;
 
 /// The folders that every command works with.
@@ -16,10 +18,14 @@ pub(crate) struct Places {
     pub roots: Roots,
     /// `$XDG_STATE_HOME/seamline`.
     pub state: PathBuf,
+    /// `$XDG_CONFIG_HOME/seamline`.
+    config: PathBuf,
+    /// What seamline's own configuration says, once it was read.
+    pub own: Own,
 }
 
 impl Places {
-    /// Reads `HOME`, `CODEX_HOME` and `XDG_STATE_HOME`; `directory` is `-C`.
+    /// Reads `HOME`, `CODEX_HOME`, `XDG_STATE_HOME` and `XDG_CONFIG_HOME`; `directory` is `-C`.
     pub(crate) fn find(directory: Option<&Path>) -> Result<Self, CliError> {
         let home = folder_variable("HOME").ok_or(CliError::NoHome)?;
         let project = project(directory)?;
@@ -31,10 +37,26 @@ impl Places {
             roots.codex_home = codex;
         }
         let state = folder_variable("XDG_STATE_HOME").unwrap_or_else(|| home.join(".local/state"));
+        let config = folder_variable("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
         Ok(Self {
             roots,
             state: state.join("seamline"),
+            config: config.join("seamline"),
+            own: Own::default(),
         })
+    }
+
+    /// Where one protocol's layers live.
+    pub(crate) fn roots_of(&self, dialect: DialectId) -> Roots {
+        let (mut roots, options) = (self.roots.clone(), self.own.of(dialect));
+        roots.explicit = roots.explicit.or_else(|| options.config.clone());
+        roots.default_timeout = options.default_timeout;
+        roots
+    }
+
+    /// seamline's own configuration of the user.
+    pub(crate) fn own_file(&self) -> PathBuf {
+        self.config.join("config.toml")
     }
 
     /// The store of what a person has agreed to.

@@ -1,6 +1,7 @@
 //! The MCP servers of a command: read, and started only as far as somebody agreed to them.
 //!
-//! The user's own come from Codex's `config.toml`, the project's from its `.mcp.json`. What a project
+//! The user's own come from seamline's `config.toml` and from Codex's, the project's from its
+//! `.seamline/config.toml` and its `.mcp.json`. What a project
 //! brings is a program of somebody else's: it is started when the project's hooks are run on the word
 //! of the command line (`--trust-project-hooks`), and never else. Whatever is not started is named,
 //! and a call to it fails with the reason.
@@ -9,15 +10,15 @@ use std::path::Path;
 
 use seamline_hooks::{Diagnostic, Position, Severity};
 use seamline_providers::mcp::config::{
-    Configured, PROJECT_FILE, Problem, ProblemKind, read_codex, read_project,
+    Configured, PROJECT_FILE, Problem, ProblemKind, read_codex, read_project, read_toml,
 };
 use seamline_providers::mcp::{Servers, ServersBuilder};
 
 use crate::error::CliError;
-use crate::output;
 use crate::places::Places;
 use crate::render::caret::Pointer;
 use crate::render::{count, visible};
+use crate::{output, own};
 
 /// The servers of one command.
 pub(crate) struct ServerSetup {
@@ -32,26 +33,48 @@ impl ServerSetup {
     /// Reads the files. Servers run in `folder`, which is the project or a copy of it.
     pub(crate) fn read(places: &Places, folder: &Path, trust_project: bool) -> Self {
         let variable = |name: &str| std::env::var(name).ok();
-        let own = read_codex(&places.roots.codex_home);
-        let project = read_project(folder, &variable);
+        let own = [
+            read_toml(&places.own_file()),
+            read_codex(&places.roots.codex_home),
+        ];
+        let project = [
+            (
+                own::PROJECT_FILE,
+                read_toml(&folder.join(own::PROJECT_FILE)),
+            ),
+            (PROJECT_FILE, read_project(folder, &variable)),
+        ];
         let env: Vec<_> = std::env::vars_os().collect();
         let mut builder = ServersBuilder::default();
         let (mut off, mut broken) = (Vec::new(), Vec::new());
-        builder.add(&own, folder, &env);
-        off.extend(unsupported(&own, places, folder));
-        broken.extend(pointers(&own, places, folder));
-        if trust_project {
-            builder.add(&project, folder, &env);
-            off.extend(unsupported(&project, places, folder));
-            broken.extend(pointers(&project, places, folder));
-        } else {
-            off.extend(held_back(&project, &mut builder));
+        let mut add = |configured: &Configured, builder: &mut ServersBuilder| {
+            builder.add(configured, folder, &env);
+            off.extend(unsupported(configured, places, folder));
+            broken.extend(pointers(configured, places, folder));
+        };
+        for configured in &own {
+            add(configured, &mut builder);
         }
+        let mut held = Vec::new();
+        for (file, configured) in &project {
+            if trust_project {
+                add(configured, &mut builder);
+            } else {
+                held.extend(held_back(file, configured, &mut builder));
+            }
+        }
+        off.extend(held);
         let file = |config: &Path| shown(config, places, folder);
         off.extend(builder.shadowed().iter().map(|config| {
             let (name, line) = (visible(&config.name), config.place.line);
+            let of_project = config.place.file.starts_with(folder);
+            let first = if of_project {
+                "your own"
+            } else {
+                "seamline's own configuration"
+            };
             let file = file(&config.place.file);
-            format!("MCP server {name} of {file}:{line} is not started: your own has its name")
+            format!("MCP server {name} of {file}:{line} is not started: {first} has its name")
         }));
         Self {
             servers: builder.build(),
@@ -80,7 +103,7 @@ impl ServerSetup {
 }
 
 /// What to say of servers that come with a project nobody has agreed to.
-fn held_back(project: &Configured, builder: &mut ServersBuilder) -> Option<String> {
+fn held_back(file: &str, project: &Configured, builder: &mut ServersBuilder) -> Option<String> {
     let started = project.servers.iter().map(|server| server.name.as_str());
     let failing = project.problems.iter();
     let failing = failing.filter_map(|problem| problem.server.as_deref());
@@ -96,7 +119,7 @@ fn held_back(project: &Configured, builder: &mut ServersBuilder) -> Option<Strin
     let names = names.join(", ");
     (!project.is_empty()).then(|| {
         format!(
-            "{servers} of the project ({PROJECT_FILE}) {are} not started, since it is not trusted: \
+            "{servers} of the project ({file}) {are} not started, since it is not trusted: \
              {names}; --trust-project-hooks starts them for this once"
         )
     })

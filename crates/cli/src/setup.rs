@@ -11,6 +11,7 @@ use seamline_hooks::{Diagnostic, DialectId, Handler, HandlerKey, Severity, lint}
 use crate::args::Selection;
 use crate::error::CliError;
 use crate::output;
+use crate::own::Own;
 use crate::places::Places;
 use crate::render::caret::Pointer;
 use crate::render::count;
@@ -34,7 +35,7 @@ pub(crate) struct Setup {
 impl Setup {
     /// Reads one protocol's configuration.
     pub(crate) fn read(places: &Places, dialect: DialectId, store: &TrustStore) -> Self {
-        let loaded = config::load(dialect, &places.roots);
+        let loaded = config::load(dialect, &places.roots_of(dialect));
         let handlers = loaded.handlers.iter();
         let trust = handlers
             .map(|h| (h.key.clone(), store.status(h, &loaded)))
@@ -192,8 +193,14 @@ fn surroundings() -> lint::Context {
     }
 }
 
-/// Applies `--profile`, `-c` and `--hooks-config` to the places; the file must be there.
-pub(crate) fn select(mut places: Places, selection: &Selection) -> Result<Places, CliError> {
+/// Applies seamline's own configuration, `--profile`, `-c` and `--hooks-config` to the places; the file
+/// must be there. The project's own word counts when it is trusted on the command line.
+pub(crate) fn select(
+    mut places: Places,
+    selection: &Selection,
+    trust_project: bool,
+) -> Result<Places, CliError> {
+    places.own = Own::read(&places, trust_project)?;
     places.roots.profile = selection.profile.into();
     places.roots.session = selection.settings.flags()?;
     if !places.roots.session.is_empty() && selection.named() == Some(DialectId::Claude) {
@@ -209,18 +216,14 @@ pub(crate) fn select(mut places: Places, selection: &Selection) -> Result<Places
         let path = file.canonicalize().map_err(unreadable)?;
         std::fs::read(&path).map_err(unreadable)?;
         places.roots.explicit = Some(path);
+        places.own = places.own.in_usual_places();
     }
     Ok(places)
 }
 
-/// The timeout of a handler, and whether it is its event's default.
+/// The timeout of a handler, and whether it is a default.
 pub(crate) fn timeout(handler: &Handler) -> (Duration, bool) {
-    let row = handler.dialect.table().event(handler.event);
-    let default = row.map_or(Duration::ZERO, |row| row.timeouts.default);
-    (
-        handler.timeout.unwrap_or(default),
-        handler.timeout.is_none(),
-    )
+    (handler.time_limit(), handler.timeout.is_none())
 }
 
 /// The word for what became of a file.

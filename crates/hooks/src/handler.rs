@@ -214,6 +214,9 @@ pub struct Handler {
     pub action: Action,
     /// Configured timeout after the dialect's normalisation; `None` means the event's default.
     pub timeout: Option<Duration>,
+    /// What counts instead of the event's default ([`Roots::default_timeout`](crate::config::Roots)); no
+    /// part of the file, and so of no hash.
+    pub default_timeout: Option<Duration>,
     /// Claude's `if`, as written.
     pub condition: Option<String>,
     /// Awaited or not.
@@ -241,6 +244,17 @@ impl Handler {
         self.dialect.profile(self.profile)
     }
 
+    /// How long it may take.
+    #[must_use]
+    pub fn time_limit(&self) -> Duration {
+        let Some(row) = self.table().event(self.event) else {
+            return self.timeout.unwrap_or_default();
+        };
+        let timeout = self.timeout.or(self.default_timeout);
+        let timeout = timeout.unwrap_or(row.timeouts.default);
+        row.timeouts.max.map_or(timeout, |max| timeout.min(max))
+    }
+
     /// A handler with every option at its default, first of its event in its file.
     #[must_use]
     pub fn new(
@@ -264,6 +278,7 @@ impl Handler {
             matcher: None,
             action,
             timeout: None,
+            default_timeout: None,
             condition: None,
             background: Background::No,
             once: false,

@@ -145,3 +145,25 @@ async fn a_claude_hook_finds_the_sessions_folder_in_its_environment() {
     assert_eq!(running.text("where").trim(), project);
     running.end().await;
 }
+
+/// Hooks of both protocols read our permission mode in their own word for it.
+#[tokio::test]
+async fn the_permission_mode_is_the_dialects_word() {
+    for dialect in DialectId::ALL {
+        for mode in Mode::ALL {
+            let bench = Bench::new([bash("true"), Play::text("Done.")])
+                .mode(mode)
+                .on(dialect, "PreToolUse", "true");
+            let (_, running) = bench.go().await;
+            let payloads = running.fired.payloads("PreToolUse");
+            let word = seamline_bridges::permission_mode(dialect, mode);
+            let payload = payloads.first().unwrap();
+            assert_eq!(
+                payload.str_field("permission_mode"),
+                Some(word),
+                "{dialect} {mode}"
+            );
+            running.end().await;
+        }
+    }
+}

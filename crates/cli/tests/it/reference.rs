@@ -5,6 +5,7 @@
 use std::fmt::Write;
 use std::{env, fs};
 
+use seamline_harness::permission::Mode;
 use seamline_hooks::DialectId;
 use seamline_hooks::dialect::{
     Dialect, EventRow, ExitText, Halting, Plain, Refusal, Subject, Timeouts,
@@ -30,6 +31,12 @@ fn the_event_tables_are_what_the_dialects_say() {
     for dialect in DialectId::ALL {
         events_of(&mut page, dialect.table());
     }
+    page.push_str(MODES_HEAD);
+    for mode in Mode::ALL {
+        let word = |dialect| seamline_bridges::permission_mode(dialect, mode);
+        let (claude, codex) = (word(DialectId::Claude), word(DialectId::Codex));
+        writeln!(page, "| `{mode}` | `{claude}` | `{codex}` |").unwrap();
+    }
     assert_page("events.md", &page);
 }
 
@@ -52,6 +59,16 @@ there. The rows are the ones the engine runs by, measured on the clients named b
 * **stop**: what `continue: false` does.
 * **fires**: whether `seamline run` has the moment. Hooks of the other events are read and listed, a
   run says that they wait in vain, and `seamline hooks fire` fires them.
+";
+
+const MODES_HEAD: &str = "
+## Permission modes
+
+What `permission_mode` says in payloads that have it. Both clients document these words; measured of
+Codex is that approval on request is `default` and approval never is `bypassPermissions`.
+
+| `--permission-mode` | Claude Code's hooks read | Codex's hooks read |
+|---|---|---|
 ";
 
 fn events_of(page: &mut String, dialect: &Dialect) {

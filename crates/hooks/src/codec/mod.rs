@@ -169,8 +169,7 @@ impl Output<'_> {
     }
 
     fn timeout_text(&self) -> String {
-        let timeout = self.handler.timeout.unwrap_or(self.row.timeouts.default);
-        format!("{}s", timeout.as_secs_f64())
+        format!("{}s", self.handler.time_limit().as_secs_f64())
     }
 }
 

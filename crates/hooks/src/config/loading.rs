@@ -69,8 +69,11 @@ impl Loaded {
     fn take(&mut self, layer: &Layer, part: Part) -> Option<switch::Switch> {
         for (handler, places) in part.handlers {
             self.places.insert(handler.key.clone(), places);
-            let profile = self.roots.profile;
-            self.handlers.push(Handler { profile, ..handler });
+            self.handlers.push(Handler {
+                profile: self.roots.profile,
+                default_timeout: self.roots.default_timeout,
+                ..handler
+            });
         }
         if !part.env.is_empty() {
             self.env.extend(part.env.clone());

@@ -51,6 +51,7 @@ pub(crate) mod words;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::diagnostic::{Diagnostic, Position, Severity};
 use crate::dialect::{Dialect, DialectId, Profile};
@@ -86,6 +87,9 @@ pub struct Roots {
     pub unlisted: UnlistedProject,
     /// By which description of the dialects the files are read and the hooks run.
     pub profile: Profile,
+    /// How long a hook may take that sets no `timeout`; `None` is its event's default. What an event
+    /// allows at most still holds.
+    pub default_timeout: Option<Duration>,
 }
 
 impl Roots {
@@ -102,6 +106,7 @@ impl Roots {
             session: SessionFlags::default(),
             unlisted: UnlistedProject::default(),
             profile: Profile::default(),
+            default_timeout: None,
         }
     }
 
@@ -117,6 +122,7 @@ impl Roots {
             session: self.session.clone(),
             unlisted: self.unlisted,
             profile: self.profile,
+            default_timeout: self.default_timeout,
         }
     }
 }

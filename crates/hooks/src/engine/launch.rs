@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::{Engine, Firing};
-use crate::dialect::{DialectId, EventRow};
+use crate::dialect::DialectId;
 use crate::handler::{Action, CommandAction, Handler};
 use crate::mcp::Ask;
 use crate::runner::{BoxFuture, Finished, KillLadder, Spec, shell};
@@ -47,13 +47,7 @@ impl Job {
 
 impl Engine {
     /// Makes a handler ready.
-    pub(super) fn job(
-        &self,
-        row: &EventRow,
-        handler: &Handler,
-        firing: &Firing,
-        stdin: Arc<[u8]>,
-    ) -> Job {
+    pub(super) fn job(&self, handler: &Handler, firing: &Firing, stdin: Arc<[u8]>) -> Job {
         if let Action::McpTool {
             server,
             tool,
@@ -62,10 +56,10 @@ impl Engine {
         {
             let asked = (server.as_str(), tool.as_str(), input.as_ref());
             let style = handler.table().placeholders;
-            let ask = Ask::new(asked, firing.payload.value(), style, timeout(row, handler));
+            let ask = Ask::new(asked, firing.payload.value(), style, handler.time_limit());
             return Job::Call(ask, firing.cwd.clone());
         }
-        Job::Process(self.spec(row, handler, firing, stdin))
+        Job::Process(self.spec(handler, firing, stdin))
     }
 
     /// Starts it. When `signal` is cancelled or the future is dropped, it is ended.
@@ -76,7 +70,7 @@ impl Engine {
         }
     }
 
-    fn spec(&self, row: &EventRow, handler: &Handler, firing: &Firing, stdin: Arc<[u8]>) -> Spec {
+    fn spec(&self, handler: &Handler, firing: &Firing, stdin: Arc<[u8]>) -> Spec {
         let table = handler.table();
         let variables = self.variables(handler);
         let argv = match &handler.action {
@@ -89,7 +83,7 @@ impl Engine {
             cwd: firing.cwd.clone(),
             env: self.env(handler, firing, &variables),
             stdin,
-            timeout: timeout(row, handler),
+            timeout: handler.time_limit(),
             kill: KillLadder {
                 term_grace: table.term_grace,
             },
@@ -172,11 +166,6 @@ fn claude_env(firing: &Firing, set: &mut impl FnMut(&str, &str)) {
     if let Some(level) = effort.and_then(serde_json::Value::as_str) {
         set("CLAUDE_EFFORT", level);
     }
-}
-
-fn timeout(row: &EventRow, handler: &Handler) -> Duration {
-    let timeout = handler.timeout.unwrap_or(row.timeouts.default);
-    row.timeouts.max.map_or(timeout, |max| timeout.min(max))
 }
 
 /// Replaces every `${NAME}` of a known variable; all others are left to the shell.

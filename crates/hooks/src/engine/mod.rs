@@ -233,13 +233,13 @@ impl Engine {
         let _in_flight = self.background.in_flight();
         let stdin = self.stdin(&firing.payload);
         for handler in &selection.background {
-            let job = self.job(row, handler, &firing, Arc::clone(&stdin));
+            let job = self.job(handler, &firing, Arc::clone(&stdin));
             self.background.start(self, row, Arc::clone(handler), job);
         }
         let jobs = selection
             .run
             .iter()
-            .map(|handler| self.job(row, handler, &firing, Arc::clone(&stdin)))
+            .map(|handler| self.job(handler, &firing, Arc::clone(&stdin)))
             .collect();
         let ran = self
             .run_all(row, &selection.run, jobs, firing.signal.child_token())

@@ -14,6 +14,8 @@ pub struct Sample {
     pub tool: Option<String>,
     /// Its input; an `echo` for Bash, otherwise empty, when absent.
     pub input: Option<Value>,
+    /// The model; `sample-model` when absent.
+    pub model: Option<String>,
 }
 
 /// A payload with every key that is always there, in order. Optional keys are left out, save those
@@ -54,6 +56,7 @@ fn value(dialect: DialectId, row: &EventRow, sample: &Sample, key: &str) -> Valu
         "turn_id" | "request_id" | "message_id" => json!("00000000-0000-4000-8000-000000000000"),
         "transcript_path" | "agent_transcript_path" if dialect == DialectId::Codex => Value::Null,
         "transcript_path" | "agent_transcript_path" => json!(""),
+        "model" if sample.model.is_some() => json!(sample.model),
         "model" | "from_model" | "to_model" | "requested_model" => json!("sample-model"),
         "permission_mode" => json!("default"),
         "tool_name" => json!(tool),

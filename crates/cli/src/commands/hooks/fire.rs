@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use seamline_hooks::DialectId;
 use seamline_hooks::outcome::{Decision, Outcome};
 use seamline_hooks::trace::RunStatus;
 use seamline_hooks::trust::TrustStore;
@@ -62,8 +63,9 @@ pub(crate) struct FireArgs {
 }
 
 pub(crate) fn run(args: &FireArgs, places: Places) -> Result<u8, CliError> {
-    let ingredients = ingredients(args)?;
-    let places = select(places, &args.selection)?;
+    let places = select(places, &args.selection, args.trust_project_hooks)?;
+    places.own.tell(&places);
+    let ingredients = ingredients(args, &places)?;
     let store = TrustStore::open(places.trust_file())?;
     let mut servers = ServerSetup::read(&places, &places.roots.project, args.trust_project_hooks);
     let orders = Orders {
@@ -93,7 +95,8 @@ pub(crate) fn run(args: &FireArgs, places: Places) -> Result<u8, CliError> {
         .unwrap_or(exit::OK))
 }
 
-fn ingredients(args: &FireArgs) -> Result<Ingredients, CliError> {
+fn ingredients(args: &FireArgs, places: &Places) -> Result<Ingredients, CliError> {
+    let model = |dialect| Some((dialect, places.own.of(dialect).model.clone()?));
     Ok(Ingredients {
         tool: args.tool.clone(),
         input: args
@@ -103,6 +106,7 @@ fn ingredients(args: &FireArgs) -> Result<Ingredients, CliError> {
             .transpose()?,
         text: args.payload.as_deref().map(assemble::read).transpose()?,
         set: args.set.clone(),
+        model: DialectId::ALL.into_iter().filter_map(model).collect(),
     })
 }
 

@@ -26,7 +26,8 @@ pub(crate) struct ListArgs {
 }
 
 pub(crate) fn run(args: &ListArgs, places: Places) -> Result<u8, CliError> {
-    let places = select(places, &args.selection)?;
+    let places = select(places, &args.selection, false)?;
+    places.own.tell(&places);
     let store = TrustStore::open(places.trust_file())?;
     let setups = Setup::read_selected(&places, &args.selection, &store);
     if args.json {

@@ -47,7 +47,8 @@ pub(crate) struct TrustArgs {
 }
 
 pub(crate) fn run(args: &TrustArgs, places: Places) -> Result<u8, CliError> {
-    let places = select(places, &args.selection)?;
+    let places = select(places, &args.selection, false)?;
+    places.own.tell(&places);
     let mut store = TrustStore::open(places.trust_file())?;
     let setups = Setup::read_selected(&places, &args.selection, &store);
     let broken = setups

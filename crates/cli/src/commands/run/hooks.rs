@@ -20,6 +20,7 @@ use super::{RunArgs, Which, approve, ask_trust};
 use crate::args::Selection;
 use crate::error::CliError;
 use crate::output;
+use crate::own::Own;
 use crate::places::Places;
 use crate::render::{count, firing, left_behind, visible};
 use crate::servers::ServerSetup;
@@ -35,6 +36,7 @@ pub(super) struct Hooks {
     pub(super) rules: PermissionRules,
     /// The servers whose tools the agent has, and hooks may ask.
     pub(super) servers: Servers,
+    own: Own,
     supervisor: Arc<Supervisor>,
     attended: bool,
 }
@@ -69,11 +71,12 @@ impl Hooks {
         };
         let mut usual = places.clone();
         usual.roots.profile = args.profile.into();
-        let places = select(places.clone(), &selection)?;
+        let places = select(places.clone(), &selection, args.trust_project_hooks)?;
+        usual.own = places.own.in_usual_places();
         usual.roots.session = places.roots.session.clone();
         let mut store = TrustStore::open(places.trust_file())?;
         let settings = Settings::read(&usual, &places, &selection, &store);
-        let (mut wanted, mut off) = (Vec::new(), Vec::new());
+        let (mut wanted, mut off) = (Vec::new(), places.own.notes(&places));
         for dialect in DialectId::ALL {
             let mut setup = Setup::read(&places, dialect, &store);
             let named = selection.named();
@@ -114,6 +117,7 @@ impl Hooks {
         Ok(Self {
             in_force,
             off,
+            own: places.own,
             rules,
             servers: servers.servers,
             supervisor: Arc::new(Supervisor::new()),
@@ -174,6 +178,10 @@ impl Hooks {
     fn options(&self, dialect: DialectId) -> BridgeOptions {
         let mut options = BridgeOptions::of(dialect);
         options.attended = self.attended;
+        let own = self.own.of(dialect);
+        options.model.clone_from(&own.model);
+        options.stderr_summary = own.stderr_summary.unwrap_or(options.stderr_summary);
+        options.stop_cap = own.stop_cap.unwrap_or(options.stop_cap);
         let cap = std::env::var("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP").ok();
         if let (DialectId::Claude, Some(cap)) = (dialect, cap.and_then(|cap| cap.parse().ok())) {
             options.stop_cap = cap;
@@ -321,7 +329,7 @@ fn ready(
 ) -> Result<(Ready, bool), CliError> {
     let (mut loaded, left_out) = setup.with_trusted_variables(trust_project);
     if let Some(scratch) = scratch {
-        let mut roots = places.roots.clone();
+        let mut roots = places.roots_of(setup.loaded.dialect);
         roots.project = scratch.path().to_path_buf();
         let env = loaded.env;
         loaded = config::load(setup.loaded.dialect, &roots);

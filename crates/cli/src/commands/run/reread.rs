@@ -57,7 +57,16 @@ impl Again {
     fn untrusted(&self, setup: &Setup, handler: &Handler) -> bool {
         let known = self.agreed.contains(&kept(handler));
         let same = known && variables(&setup.loaded) == self.variables;
-        handler.disabled.is_none() && !same && !setup.trust_of(handler).runs()
+        handler.disabled.is_none()
+            && !same
+            && !(self.is_own(handler) && setup.trust_of(handler).runs())
+    }
+
+    /// Whether no agreement is needed for what it says now. A file that was named on the command line
+    /// and lies in the project may have been written by the agent.
+    fn is_own(&self, handler: &Handler) -> bool {
+        let inside = handler.source.starts_with(&self.places.roots.project);
+        handler.layer != Layer::Explicit || !inside
     }
 
     /// The configuration with the project's variables as far as they count: when they are those it

@@ -30,7 +30,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Reads them. `selected` are the places with `--hooks-config` applied.
+    /// Reads them. `selected` are the places with `--hooks-config` or `config` applied.
     pub(super) fn read(
         usual: &Places,
         selected: &Places,
@@ -38,7 +38,8 @@ impl Settings {
         store: &TrustStore,
     ) -> Self {
         let mut setups = vec![Setup::read(usual, DialectId::Claude, store)];
-        if selection.named() == Some(DialectId::Claude) {
+        let configured = selected.own.of(DialectId::Claude).config.is_some();
+        if configured || selection.named() == Some(DialectId::Claude) {
             setups.push(Setup::read(selected, DialectId::Claude, store));
         }
         Self { setups }

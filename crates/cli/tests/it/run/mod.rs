@@ -5,6 +5,7 @@ mod edited;
 mod ends;
 mod guards;
 mod json;
+mod own;
 mod profile;
 mod programs;
 mod servers;

@@ -171,7 +171,13 @@ async fn play(source: String, context: &ToolContext) -> Result<Ended, ToolError>
                 stopped = true;
                 let _ = tell.send(Tell::Stop);
             }
-            end = &mut ended => return Ok(end.unwrap_or_else(|_| died())),
+            end = &mut ended => {
+                // Calls may have come in since they were last looked at; to be made is all they need.
+                while let Ok(asked) = asks.try_recv() {
+                    calls.push(make(asked));
+                }
+                return Ok(end.unwrap_or_else(|_| died()));
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 //! | file | whose | what is read |
 //! |---|---|---|
 //! | `.mcp.json` in the project | Claude Code's | `mcpServers.NAME`: `command`, `args`, `env`, `cwd` |
-//! | `config.toml` in `$CODEX_HOME` | Codex's | `[mcp_servers.NAME]`: the same, `env_vars`, timeouts, which tools |
+//! | `config.toml` in `$CODEX_HOME`, or in any folder | Codex's | `[mcp_servers.NAME]`: the same, `env_vars`, timeouts, which tools |
 //!
 //! A part that cannot be used costs its server and is a [`Problem`] with file, line and column. The
 //! server stays in the list with the reason, so that a call to it fails with that and not as if
@@ -229,8 +229,13 @@ pub fn read_project(project: &Path, variable: &dyn Fn(&str) -> Option<String>) -
 /// Reads the `[mcp_servers]` of Codex's `config.toml`; no file is nothing.
 #[must_use]
 pub fn read_codex(codex_home: &Path) -> Configured {
-    let file = codex_home.join("config.toml");
-    from_file(&file, |text| Reader::new(&file, CODEX).codex(text))
+    read_toml(&codex_home.join("config.toml"))
+}
+
+/// Reads `[mcp_servers]` of any file, in the form of Codex's; no file is nothing.
+#[must_use]
+pub fn read_toml(file: &Path) -> Configured {
+    from_file(file, |text| Reader::new(file, CODEX).codex(text))
 }
 
 fn from_file(file: &Path, read: impl FnOnce(&str) -> Configured) -> Configured {
