@@ -11,12 +11,19 @@ use crate::session::SessionError;
 use crate::session::event::{PromptBlocked, SteeringMessage, TurnEndReason, UserMessage};
 
 impl Turn<'_> {
-    /// The beginning: text that waited, then the prompt, if it may enter.
+    /// The beginning: text that waited, then the prompt, if it may enter. A session that opens with
+    /// a message of a contributor answers that first; the prompt joins after the first step
+    /// (measured on Claude Code 2.1.332).
     pub(super) async fn enter(&mut self, content: Content, source: Source) -> Result<Flow, Broken> {
         self.abandon_deferred()?;
         self.add_injected()?;
-        self.add_first_messages()?;
         let steered = self.shared.inbox.joining();
+        if self.add_first_messages()? {
+            if !content.to_text().is_empty() {
+                self.shared.inbox.joins_first(content, source);
+            }
+            return Ok(self.checked());
+        }
         let reply = self
             .ask_prompt(content.clone(), source.clone(), false)
             .await?;
@@ -106,8 +113,10 @@ impl Turn<'_> {
         Ok(())
     }
 
-    fn add_first_messages(&self) -> Result<(), SessionError> {
+    /// Whether there were any.
+    fn add_first_messages(&self) -> Result<bool, SessionError> {
         let first = std::mem::take(&mut self.shared.state().first_messages);
+        let any = !first.is_empty();
         for message in first {
             let (content, source) = (Content::text(message.text), Source::from(message.source));
             let turn = self.number;
@@ -123,7 +132,7 @@ impl Turn<'_> {
                 steering: false,
             });
         }
-        Ok(())
+        Ok(any)
     }
 
     /// What waited for a boundary: text for the model, and steering, which policy may refuse.

@@ -129,6 +129,12 @@ impl Inbox {
         self.queue(Next::Turn(Work::Prompt { content, source }, None));
     }
 
+    /// Has a prompt join the turn under way, before all else that waits.
+    pub(super) fn joins_first(&self, content: Content, source: Source) {
+        let mut state = self.state();
+        state.joining.push_front(Joining::Steer { content, source });
+    }
+
     /// Adds text for the model, without opening a turn for it.
     pub(super) fn inject(&self, context: Context) {
         self.state().joining.push_back(Joining::Inject(context));

@@ -25,10 +25,11 @@ fn contexts(texts: &[&str]) -> SessionStartContribution {
     }
 }
 
-/// What start contributors add is in the very first request, in registration order.
+/// What start contributors add is in the very first request, in registration order; a first message
+/// is answered first, and the prompt joins after that step.
 #[tokio::test]
 async fn start_contributions_are_in_the_first_request() {
-    let bench = Bench::new([Play::text("ok")]);
+    let bench = Bench::new([Play::text("good day"), Play::text("ok"), Play::text("more")]);
     let start = &bench.seams.session_start;
     start.on(&bench.scope, "slow", |_| async {
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -59,8 +60,10 @@ async fn start_contributions_are_in_the_first_request() {
     soon(agent.send("go")).await;
     assert_eq!(
         bench.asked(0),
-        ["context first", "context second", "user hello", "user go"]
+        ["context first", "context second", "user hello"]
     );
+    let second = bench.asked(1);
+    assert_eq!(second.last().map(String::as_str), Some("user go"));
     assert_eq!(bench.notices(), ["welcome"]);
     assert_eq!(
         bench.log()[..3],

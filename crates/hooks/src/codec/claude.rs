@@ -83,7 +83,7 @@ fn form(run: &Output<'_>) -> Form {
     if text.is_empty() {
         return Form::Empty;
     }
-    if !(text.starts_with('{') && text.ends_with('}')) {
+    if !(text.starts_with('{') && text.ends_with('}')) || prints_a_path(run) {
         return Form::Plain(text.to_owned());
     }
     match RawObject::parse(text) {
@@ -94,6 +94,11 @@ fn form(run: &Output<'_>) -> Form {
         Err(_) if lines_of_no_hook(text) => Form::Plain(text.to_owned()),
         Err(why) => Form::Invalid(why),
     }
+}
+
+/// A command that is to print a path: an object on its standard output is one too (measured).
+fn prints_a_path(run: &Output<'_>) -> bool {
+    run.row.plain == Plain::Path && matches!(run.handler.action, Action::Command(_))
 }
 
 /// Several lines, each a JSON object, none of which sets a field of ours: a log, not an answer.
@@ -254,7 +259,13 @@ fn stderr_reason(run: &Output<'_>) -> Option<String> {
 
 fn plain(run: &Output<'_>, text: String) -> Reading {
     let mut reading = Reading::new(RunStatus::Completed);
-    if super::means_to_decide(&text) {
+    if prints_a_path(run) && text.starts_with('{') {
+        reading.note(
+            "decision-lost",
+            "the last line that a command prints here is the path, whatever it looks like: print \
+             the path alone",
+        );
+    } else if super::means_to_decide(&text) {
         reading.note(
             "decision-lost",
             "the output reads like a decision but is not one JSON object on its own: it is taken as \

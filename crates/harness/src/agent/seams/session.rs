@@ -28,7 +28,8 @@ pub struct SessionStartContribution {
     pub contexts: Vec<Context>,
     /// Text for the user.
     pub notices: Vec<Notice>,
-    /// A message the first turn opens with, before the prompt.
+    /// A message the first turn opens with. The model answers it first; the prompt joins after that
+    /// step.
     pub first_message: Option<FirstMessage>,
     /// A name for the session.
     pub title: Option<SessionName>,

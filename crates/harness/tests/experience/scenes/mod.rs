@@ -78,7 +78,7 @@ fn sessions() -> Vec<Scene> {
         ),
         scene(
             "agent.session_start: a first message",
-            "The first turn opens with it.",
+            "The model answers it first; the prompt joins after that step.",
             |scope, agent| {
                 agent.seams().session_start.on(scope, "plugin", |_| async {
                     let (text, source) = ("Good morning.".to_owned(), me());

@@ -60,7 +60,9 @@ pub struct BashValue {
     pub interrupted: bool,
     /// Always false: output is taken as text.
     pub is_image: bool,
-    /// Whether a command like this says nothing when all is well.
+    /// Whether a command like this says nothing when all is well. A replacement may leave it out
+    /// (measured).
+    #[serde(default)]
     pub no_output_expected: bool,
 }
 
