@@ -80,7 +80,8 @@ async fn fold(dialect: DialectId, count: usize) {
     let table = engine.table();
     let row = table.event("PreToolUse").unwrap();
     let spill = SpillFolder::new(table.spill, folder.path());
-    let (mut matched, mut merged, mut both, mut all) = (vec![], vec![], vec![], vec![]);
+    let (mut matched, mut read, mut merged) = (vec![], vec![], vec![]);
+    let (mut both, mut all) = (vec![], vec![]);
     for _ in 0..200 {
         let firing_now = firing(folder.path());
         let begun = Instant::now();
@@ -98,6 +99,8 @@ async fn fold(dialect: DialectId, count: usize) {
                 effect: codec::read(row, handler, &answer, &spill).effect,
             })
             .collect();
+        read.push(begun.elapsed());
+        let begun = Instant::now();
         let outcome = black_box(merge(table, &wishes));
         let folded = begun.elapsed();
         assert_eq!(outcome.contexts.len(), count);
@@ -109,9 +112,10 @@ async fn fold(dialect: DialectId, count: usize) {
         all.push(begun.elapsed());
     }
     print(&format!("{dialect} {count} hooks, matched"), matched);
-    print(&format!("{dialect} {count} hooks, read and merged"), merged);
+    print(&format!("{dialect} {count} hooks, outputs read"), read);
+    print(&format!("{dialect} {count} hooks, merged"), merged);
     print(
-        &format!("{dialect} {count} hooks, matched, read and merged"),
+        &format!("{dialect} {count} hooks, matched and merged"),
         both,
     );
     print(

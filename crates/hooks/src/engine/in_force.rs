@@ -21,7 +21,10 @@ impl InForce {
     pub(super) fn new(loaded: Loaded, trust: BTreeMap<HandlerKey, TrustState>) -> Self {
         let table = loaded.table();
         let handlers = loaded.handlers.iter();
-        let compiled = handlers.map(|handler| Compiled::new(table, handler));
+        let compiled = handlers.map(|handler| {
+            let trust = trust_in(&trust, &handler.key);
+            Compiled::new(table, handler, trust)
+        });
         Self {
             compiled: compiled.collect(),
             loaded,
@@ -38,14 +41,17 @@ impl InForce {
     /// The trust of a handler; one that nobody spoke of is untrusted.
     #[must_use]
     pub fn trust(&self, key: &HandlerKey) -> TrustState {
-        let known = self.trust.get(key).copied();
-        known.unwrap_or(TrustState::Untrusted)
+        trust_in(&self.trust, key)
     }
 
     pub(super) fn listens(&self, event: &str) -> bool {
         let fits = |c: &Compiled| c.handler.event == event && c.handler.disabled.is_none();
         self.compiled.iter().any(fits)
     }
+}
+
+fn trust_in(trust: &BTreeMap<HandlerKey, TrustState>, key: &HandlerKey) -> TrustState {
+    trust.get(key).copied().unwrap_or(TrustState::Untrusted)
 }
 
 /// Reads a configuration again. What it refuses leaves in force what was.

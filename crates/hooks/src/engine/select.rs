@@ -6,24 +6,30 @@ use std::sync::Arc;
 use seamline_rules::{Call, Condition, Places, Reading as RuleReading};
 use serde_json::Value;
 
-use super::{Engine, Firing, InForce};
+use super::{Engine, Firing};
 use crate::dialect::{Dialect, EventRow, Subject};
 use crate::handler::{Action, Background, Handler, HandlerKey, Layer};
 use crate::matcher::{Fit, Matcher, Reading};
 use crate::outcome::{By, Notice, NoticeKind};
 use crate::payload::Payload;
 use crate::trace::{Skip, SkipReason};
+use crate::trust::TrustState;
 
 /// A handler made ready.
 pub(super) struct Compiled {
     pub(super) handler: Arc<Handler>,
     matcher: Matcher,
     condition: Option<Condition>,
+    trust: TrustState,
+    /// See [`identity`].
+    identity: String,
 }
 
 impl Compiled {
-    pub(super) fn new(table: &Dialect, handler: &Handler) -> Self {
+    pub(super) fn new(table: &Dialect, handler: &Handler, trust: TrustState) -> Self {
         Self {
+            trust,
+            identity: identity(handler),
             matcher: Matcher::compile(table.matcher, handler.matcher.as_deref()),
             condition: handler.condition.as_deref().map(Condition::parse),
             handler: Arc::new(handler.clone()),
@@ -47,12 +53,12 @@ pub struct Selection {
 pub(super) fn select(engine: &Engine, row: &EventRow, firing: &Firing) -> Selection {
     let subject = Names::of(engine, row, &firing.payload);
     let call = call(engine, firing);
-    let mut fitting: Vec<(usize, Arc<Handler>)> = Vec::new();
+    let mut fitting: Vec<(usize, &Compiled)> = Vec::new();
     let mut skipped: Vec<(usize, Skip)> = Vec::new();
     let mut notices = Vec::new();
     let in_force = engine.in_force();
     for (index, compiled) in in_force.compiled.iter().enumerate() {
-        match verdict(&in_force, row, firing, (&subject, &call), compiled) {
+        match verdict(row, firing, (&subject, &call), compiled) {
             Ok(notice) => {
                 let by = compiled.handler.key.clone();
                 notices.extend(notice.map(|text| By {
@@ -62,7 +68,7 @@ pub(super) fn select(engine: &Engine, row: &EventRow, firing: &Firing) -> Select
                     },
                     by,
                 }));
-                fitting.push((index, Arc::clone(&compiled.handler)));
+                fitting.push((index, compiled));
             }
             Err((reason, detail)) => {
                 let handler = Arc::clone(&compiled.handler);
@@ -83,7 +89,7 @@ pub(super) fn select(engine: &Engine, row: &EventRow, firing: &Firing) -> Select
     }
     let (background, run) = fitting
         .into_iter()
-        .map(|(_, handler)| handler)
+        .map(|(_, compiled)| Arc::clone(&compiled.handler))
         .partition(|handler| handler.background == Background::Async);
     let skipped = skipped.into_iter().map(|(_, skip)| skip).collect();
     Selection {
@@ -123,7 +129,6 @@ type Refused = (SkipReason, String);
 
 /// Whether one handler runs; `Ok` may carry a notice for the user.
 fn verdict(
-    in_force: &InForce,
     row: &EventRow,
     firing: &Firing,
     (subject, call): (&Names<'_>, &Call<'_>),
@@ -158,13 +163,9 @@ fn verdict(
         let detail = format!("the same command runs as {elsewhere}");
         return Err((SkipReason::Duplicate, detail));
     }
-    let trust = in_force.trust(&handler.key);
-    if !trust.runs() {
-        let help = "see `seamline hooks trust`";
-        return Err((
-            SkipReason::Trust,
-            format!("its content is {}; {help}", trust.as_str()),
-        ));
+    if !compiled.trust.runs() {
+        let (trust, help) = (compiled.trust.as_str(), "see `seamline hooks trust`");
+        return Err((SkipReason::Trust, format!("its content is {trust}; {help}")));
     }
     Ok(notice)
 }
@@ -247,34 +248,26 @@ fn condition_holds(row: &EventRow, call: &Call<'_>, compiled: &Compiled) -> Resu
 
 /// Of handlers that do the same, the last runs (measured: its options count); the others are
 /// skipped and say so. Plugins are apart.
-fn drop_duplicates(fitting: &mut Vec<(usize, Arc<Handler>)>) -> Vec<(usize, Skip)> {
-    let mut last: HashMap<String, usize> = HashMap::new();
-    for (place, (_, handler)) in fitting.iter().enumerate() {
-        last.insert(identity(handler), place);
-    }
-    let keys: Vec<_> = fitting
+fn drop_duplicates(fitting: &mut Vec<(usize, &Compiled)>) -> Vec<(usize, Skip)> {
+    let last: HashMap<&str, (usize, &HandlerKey)> = fitting
         .iter()
-        .map(|(_, handler)| handler.key.clone())
+        .map(|(index, compiled)| (compiled.identity.as_str(), (*index, &compiled.handler.key)))
         .collect();
     let mut skipped = Vec::new();
-    let mut place = 0;
-    fitting.retain(|(index, handler)| {
-        let winner = last.get(&identity(handler)).copied().unwrap_or(place);
-        let keep = winner == place;
-        if let (false, Some(key)) = (keep, keys.get(winner)) {
-            let detail = format!("the same command runs as {key}, whose options count");
-            let handler = Arc::clone(handler);
-            skipped.push((
-                *index,
-                Skip {
-                    handler,
-                    reason: SkipReason::Duplicate,
-                    detail,
-                },
-            ));
+    fitting.retain(|(index, compiled)| {
+        let Some((winner, key)) = last.get(compiled.identity.as_str()) else {
+            return true;
+        };
+        if winner == index {
+            return true;
         }
-        place += 1;
-        keep
+        let skip = Skip {
+            handler: Arc::clone(&compiled.handler),
+            reason: SkipReason::Duplicate,
+            detail: format!("the same command runs as {key}, whose options count"),
+        };
+        skipped.push((*index, skip));
+        false
     });
     skipped
 }
