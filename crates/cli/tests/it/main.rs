@@ -7,6 +7,7 @@
 )]
 
 mod bad_input;
+mod bugs;
 mod example;
 mod field;
 mod fire;

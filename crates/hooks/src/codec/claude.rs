@@ -265,12 +265,8 @@ fn plain(run: &Output<'_>, text: String) -> Reading {
             "the last line that a command prints here is the path, whatever it looks like: print \
              the path alone",
         );
-    } else if super::means_to_decide(&text) {
-        reading.note(
-            "decision-lost",
-            "the output reads like a decision but is not one JSON object on its own: it is taken as \
-             plain text and decides nothing",
-        );
+    } else {
+        reading.note_plain_decision(&text);
     }
     match run.row.plain {
         Plain::Context => context(run, &mut reading, text),

@@ -68,6 +68,7 @@ fn plain(run: &Output<'_>, text: &str) -> Reading {
     match run.row.plain {
         Plain::Context => {
             let mut reading = Reading::new(RunStatus::Completed);
+            reading.note_plain_decision(text);
             context(run, &mut reading, text.to_owned());
             reading
         }
@@ -78,7 +79,11 @@ fn plain(run: &Output<'_>, text: &str) -> Reading {
             "hook returned invalid {} JSON output",
             run.row.noun
         )),
-        _ => Reading::new(RunStatus::Completed),
+        _ => {
+            let mut reading = Reading::new(RunStatus::Completed);
+            reading.note_plain_decision(text);
+            reading
+        }
     }
 }
 

@@ -116,6 +116,17 @@ impl Reading {
             text: text.into(),
         });
     }
+
+    /// Says so where an output that is read as plain text wanted to decide something.
+    fn note_plain_decision(&mut self, text: &str) {
+        if means_to_decide(text) {
+            self.note(
+                "decision-lost",
+                "the output reads like a decision but is not one JSON object on its own: it is \
+                 taken as plain text and decides nothing",
+            );
+        }
+    }
 }
 
 /// Reads one finished run of `handler` at the event of `row`.
