@@ -17,10 +17,16 @@ fuzz_target!(|data: (bool, &str)| {
     let path = folder.path().join(file);
     std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
     std::fs::write(&path, text).expect("a file");
-    let loaded = load(dialect, &Roots::new(folder.path().join("home"), folder.path()));
+    let loaded = load(
+        dialect,
+        &Roots::new(folder.path().join("home"), folder.path()),
+    );
     let json = serde_json::from_str::<serde_json::Value>(text.trim_start_matches('\u{feff}'));
     if json.is_err() && !text.trim().is_empty() {
         let said = !loaded.diagnostics.is_empty();
-        assert!(said || !loaded.handlers.is_empty(), "passed over in silence");
+        assert!(
+            said || !loaded.handlers.is_empty(),
+            "passed over in silence"
+        );
     }
 });

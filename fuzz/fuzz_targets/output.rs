@@ -30,7 +30,10 @@ fn handlers(dialect: DialectId) -> &'static Loaded {
         std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
         let text = serde_json::json!({ "hooks": hooks }).to_string();
         std::fs::write(&path, text).expect("a file");
-        load(dialect, &Roots::new(folder.path().join("home"), folder.path()))
+        load(
+            dialect,
+            &Roots::new(folder.path().join("home"), folder.path()),
+        )
     })
 }
 
