@@ -72,6 +72,19 @@ impl Bridge {
         signal: &Signal,
         build: Build<'_>,
     ) -> Fired {
+        self.fire_with(Vec::new(), event, facts, signal, build)
+            .await
+    }
+
+    /// [`Self::fire`], with variables for its hooks.
+    pub(crate) async fn fire_with(
+        &self,
+        env: Vec<(String, String)>,
+        event: &'static str,
+        facts: &Facts,
+        signal: &Signal,
+        build: Build<'_>,
+    ) -> Fired {
         debug_assert!(
             fires(event),
             "{event} is not among those that are said to fire"
@@ -80,6 +93,7 @@ impl Bridge {
             return Fired::default();
         };
         let mut firing = firing(event, facts, signal, payload.clone());
+        firing.env = env;
         firing.ran_elsewhere = self.ran_elsewhere(event, facts, signal, build);
         let prepared = self.engine.prepare(firing);
         let turn = facts.turn.map(|turn| turn.number);

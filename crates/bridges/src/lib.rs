@@ -6,7 +6,7 @@
 //!
 //! | seam | event | what the bridge answers |
 //! |---|---|---|
-//! | `agent.session_start` | SessionStart | contexts, first message, title |
+//! | `agent.session_start` | SessionStart | contexts, first message, title, variables for later commands |
 //! | `agent.prompt` | UserPromptSubmit | enter with contexts, or block |
 //! | `tools.propose` | PreToolUse (runs here) | keep or rewrite |
 //! | `tools.pre` | PreToolUse (answers here) | allow, deny, ask, defer |

@@ -8,9 +8,10 @@ use seamline_harness::agent::{
 };
 use seamline_harness::session::event::StartSource;
 use seamline_hooks::dialect::Halting;
+use seamline_hooks::engine::{EnvFile, LeftVariables};
 use seamline_hooks::payload::{BatchCall, PostToolBatch, SessionEnd, SessionStart};
 use seamline_hooks::{DialectId, Outcome};
-use seamline_seams::{BoxError, Next, Notice, Reply, Scope, Signal};
+use seamline_seams::{BoxError, Next, Notice, Reply, Scope, Signal, Source};
 
 use crate::bridge::Bridge;
 use crate::tools::reply;
@@ -46,10 +47,29 @@ impl Bridge {
             _ => "startup",
         };
         let build = |dialect| self.payload_of(dialect, &event.facts, &SessionStart { source });
-        let fired = self
-            .fire("SessionStart", &event.facts, &event.signal, &build)
-            .await;
-        self.contribution(&fired.outcome)
+        let name = "SessionStart";
+        let row = self.engine.table().event(name);
+        let file = row.map(|row| EnvFile::of(self.dialect(), row));
+        let (file, failed) = match file.transpose() {
+            Ok(file) => (file.flatten(), None),
+            Err(why) => (None, Some(why.to_string())),
+        };
+        let env = file.iter().map(EnvFile::variable).collect();
+        let (facts, signal) = (&event.facts, &event.signal);
+        let fired = self.fire_with(env, name, facts, signal, &build).await;
+        let mut contribution = self.contribution(&fired.outcome);
+        let mut left = LeftVariables::default();
+        if let Some(file) = &file {
+            let signal = signal.child_token();
+            left = self.engine.left_variables(file, &facts.cwd, signal).await;
+        }
+        let said = failed.or(left.complaint);
+        contribution.notices.extend(said.map(|why| Notice {
+            source: Source::new(self.name()),
+            text: format!("CLAUDE_ENV_FILE of the {name} hooks: {why}"),
+        }));
+        contribution.environment = left.set;
+        contribution
     }
 
     fn contribution(&self, outcome: &Outcome) -> SessionStartContribution {

@@ -8,6 +8,7 @@
 //! nothing does.
 
 mod background;
+mod env_file;
 mod in_force;
 mod launch;
 mod select;
@@ -22,6 +23,7 @@ use futures_util::stream::FuturesUnordered;
 use tokio_util::sync::CancellationToken;
 
 pub use background::BackgroundRun;
+pub use env_file::{EnvFile, LeftVariables};
 pub use in_force::{InForce, Reread};
 pub use select::Selection;
 

@@ -221,3 +221,29 @@ fn asking_again_ends_a_session_end_hook_that_goes_on_and_the_copy_of_the_project
     wait_for(|| (!signal(hook, "-0")).then_some(()));
     assert!(find("pid").is_none(), "the copy is gone");
 }
+
+/// What SessionStart hooks write to `CLAUDE_ENV_FILE` is there for the commands that tools run later, and
+/// what the shell does not understand of it is said.
+#[test]
+fn variables_that_hooks_leave_reach_later_commands() {
+    let writes = r#"printf 'export GREETING="hi $USER_NAME"\nPLAIN=yes\nexport PATH="/extra:$PATH"\n' >> "$CLAUDE_ENV_FILE""#;
+    let script = r#"- {tool: Bash, input: {command: 'printf "%s|%s|%s" "$GREETING" "$PLAIN" "${PATH%%:*}" > did'}}
+- Done.
+"#;
+    let world = project(&[("SessionStart", writes)]);
+    let options = [
+        "--trust-project-hooks",
+        "--permission-mode",
+        "bypassPermissions",
+    ];
+    let said = play(&world, script, &options);
+    let text = fs::read_to_string(world.project().join("did")).unwrap_or_default();
+    assert_eq!(text, "hi |yes|/extra", "{said:#?}");
+
+    let world = project(&[("SessionStart", "echo 'if then' > \"$CLAUDE_ENV_FILE\"")]);
+    let said = play(&world, ONE_COMMAND, &options);
+    assert!(did(&world), "{said:#?}");
+    for words in ["CLAUDE_ENV_FILE of the SessionStart hooks", "syntax error"] {
+        assert!(said.stdout.contains(words), "{words}: {said:#?}");
+    }
+}

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tempfile::NamedTempFile;
 use tokio_util::sync::CancellationToken;
 
 use seamline_bridges::HookServers;
-use seamline_hooks::engine::{BackgroundRun, EngineParts, Prepared};
+use seamline_hooks::engine::{BackgroundRun, EngineParts, EnvFile, Prepared};
 use seamline_hooks::payload::Payload;
 use seamline_hooks::runner::Supervisor;
 use seamline_hooks::trace::{Skip, SkipReason};
@@ -25,9 +24,6 @@ use crate::render::left_behind;
 use crate::setup::Setup;
 use crate::{output, runtime};
 
-/// Events whose hooks may leave variables for later commands, in the file `CLAUDE_ENV_FILE`.
-const ENV_FILE_EVENTS: [&str; 4] = ["SessionStart", "Setup", "CwdChanged", "FileChanged"];
-
 /// One firing, ready.
 pub(super) struct Shot {
     pub(super) setup: Setup,
@@ -35,7 +31,7 @@ pub(super) struct Shot {
     supervisor: Arc<Supervisor>,
     prepared: Prepared,
     /// The file that hooks may write variables to, for the events that have one.
-    env_file: Option<NamedTempFile>,
+    env_file: Option<EnvFile>,
 }
 
 /// What the shots of one command have in common.
@@ -85,7 +81,7 @@ impl Shot {
         let prepared = engine.prepare(Firing {
             event: row.name,
             cwd: working_folder(&payload, places),
-            env: variables(env_file.as_ref()),
+            env: env_file.iter().map(EnvFile::variable).collect(),
             payload,
             signal: CancellationToken::new(),
             ran_elsewhere: others.iter().flat_map(Self::commands).collect(),
@@ -151,21 +147,9 @@ fn working_folder(payload: &Payload, places: &Places) -> PathBuf {
         .unwrap_or_else(|| places.roots.project.clone())
 }
 
-fn variables(env_file: Option<&NamedTempFile>) -> Vec<(String, String)> {
-    let path = env_file.map(|file| file.path().display().to_string());
-    path.map(|path| ("CLAUDE_ENV_FILE".to_owned(), path))
-        .into_iter()
-        .collect()
-}
-
-fn env_file(dialect: DialectId, row: &EventRow) -> Result<Option<NamedTempFile>, CliError> {
-    if dialect != DialectId::Claude || !ENV_FILE_EVENTS.contains(&row.name) {
-        return Ok(None);
-    }
-    let file = NamedTempFile::with_suffix(".sh");
+fn env_file(dialect: DialectId, row: &EventRow) -> Result<Option<EnvFile>, CliError> {
     let what = "a file for CLAUDE_ENV_FILE".to_owned();
-    file.map(Some)
-        .map_err(|source| CliError::Write { what, source })
+    EnvFile::of(dialect, row).map_err(|source| CliError::Write { what, source })
 }
 
 /// Fires one after the other, in order, and ends the servers that hooks have asked.
