@@ -5,6 +5,7 @@
 //! payload on their standard input, all at once.
 #![expect(
     clippy::unwrap_used,
+    clippy::indexing_slicing,
     reason = "a measurement that cannot be set up shall fail"
 )]
 
