@@ -8,15 +8,17 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use seamline_harness::json::Json;
+use seamline_harness::permission::Update;
 use seamline_harness::tools::{ApprovalAnswer, ApprovalQuestion, ToolSeams};
 use seamline_hooks::Outcome;
-use seamline_hooks::outcome::Decision;
+use seamline_hooks::outcome::{By, Decision};
 use seamline_hooks::payload::PermissionRequest;
-use seamline_seams::{Scope, Signal, Token};
+use seamline_seams::{Notice, Scope, Signal, Token};
 use tokio::sync::Notify;
 
 use crate::bridge::Bridge;
 use crate::fallback;
+use crate::updates;
 use crate::vocabulary::{hear, speak};
 
 impl Bridge {
@@ -92,16 +94,33 @@ impl Bridge {
                         &proposal.facts().cwd,
                     )
                 });
-                match amended.transpose() {
-                    Ok(arguments) => Some(ApprovalAnswer::AllowOnce {
-                        arguments,
-                        updates: Vec::new(),
-                    }),
-                    Err(why) => deny(Some(why)),
+                let updates = self.updates(outcome);
+                match (amended.transpose(), updates) {
+                    (Ok(arguments), Ok(updates)) => {
+                        Some(ApprovalAnswer::AllowOnce { arguments, updates })
+                    }
+                    (Err(why), _) | (_, Err(why)) => deny(Some(why)),
                 }
             }
             _ => None,
         }
+    }
+
+    /// What is to change for the rest of the session; an error is why the call must not run.
+    fn updates(&self, outcome: &Outcome) -> Result<Vec<Update>, String> {
+        let Some(By { value, by }) = &outcome.extras.permission_updates else {
+            return Ok(Vec::new());
+        };
+        let updates = updates::read(value.get());
+        for text in updates.left_out {
+            let notice = Notice {
+                source: self.source(by),
+                text,
+            };
+            // A log that cannot be written is reported by the loop itself.
+            let _ = self.agent().map(|agent| agent.tell(notice));
+        }
+        updates.refused.map_or(Ok(updates.carried_out), Err)
     }
 }
 

@@ -10,7 +10,7 @@
 //! | `agent.prompt` | UserPromptSubmit | enter with contexts, or block |
 //! | `tools.propose` | PreToolUse (runs here) | keep or rewrite |
 //! | `tools.pre` | PreToolUse (answers here) | allow, deny, ask, defer |
-//! | `tools.approval` | PermissionRequest | allow once, deny |
+//! | `tools.approval` | PermissionRequest | allow once, another mode, a tool that needs no yes, deny |
 //! | `tools.post` | PostToolUse, PostToolUseFailure | accept, replace, block with feedback |
 //! | `agent.batch` | PostToolBatch | proceed, end the turn |
 //! | `agent.continuation` | Stop | stop, or go on |
@@ -35,6 +35,7 @@ mod servers;
 mod session;
 mod stop;
 mod tools;
+mod updates;
 pub mod vocabulary;
 
 pub use bridge::{Bridge, BridgeOptions};

@@ -5,7 +5,7 @@ use seamline_harness::permission::Mode;
 use seamline_hooks::DialectId::{self, Claude};
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, answers, refuses};
+use crate::bench::{Bench, answers, bash, refuses};
 
 fn decides(decision: &Value) -> String {
     answers("PermissionRequest", json!({ "decision": decision }))
@@ -129,5 +129,44 @@ async fn a_permission_hook_is_not_asked_for_a_person_who_is_not_there() {
         (running.shown().as_str(), running.exists("ran")),
         ("Error: a person", false)
     );
+    running.end().await;
+}
+
+/// What a hook changes with its yes holds for the rest of the session; what cannot be done is said, and
+/// where it would have restricted, the call does not run.
+#[tokio::test]
+async fn updates_of_a_permission_hook_are_carried_out_or_refuse() {
+    let update =
+        |update: Value| decides(&json!({"behavior": "allow", "updatedPermissions": [update]}));
+    let once = |output: String| format!("[ -e asked ] && exit 0; touch asked; {output}");
+
+    let tool = json!({"type": "addRules", "behavior": "allow", "rules": [{"toolName": "Bash"}],
+        "destination": "session"});
+    let plays = [bash("touch one"), bash("touch two"), Play::text("done")];
+    let bench = Bench::new(plays).mode(Mode::Default);
+    let bench = bench.on(Claude, "PermissionRequest", once(update(tool)));
+    let (_, running) = bench.go().await;
+    assert!(running.exists("one") && running.exists("two"));
+    running.end().await;
+
+    let rule = json!({"type": "addRules", "behavior": "allow",
+        "rules": [{"toolName": "Bash", "ruleContent": "touch *"}]});
+    let bench = Bench::shell("touch ran").mode(Mode::Default);
+    let (_, running) = bench
+        .on(Claude, "PermissionRequest", update(rule))
+        .go()
+        .await;
+    assert!(running.exists("ran"));
+    assert!(running.notices()[0].contains("Bash(touch *) is not kept"));
+    running.end().await;
+
+    let deny = json!({"type": "addRules", "behavior": "deny", "rules": [{"toolName": "Write"}]});
+    let bench = Bench::shell("touch ran").mode(Mode::Default);
+    let (_, running) = bench
+        .on(Claude, "PermissionRequest", update(deny))
+        .go()
+        .await;
+    assert!(!running.exists("ran"));
+    assert!(running.shown().contains("cannot be carried out here"));
     running.end().await;
 }

@@ -51,7 +51,8 @@ async fn a_request_waits_for_its_hooks() {
     assert_eq!(running.shown(), "seen");
 }
 
-/// A request that is made again keeps its id and counts; each that failed says why.
+/// A request that is made again keeps its id and counts; each that failed says why. Hooks of
+/// PostModelRequest run beside the turn, so those of two attempts may end in any order.
 #[tokio::test]
 async fn a_retry_keeps_its_id() {
     let error = ModelError {
@@ -73,12 +74,15 @@ async fn a_retry_keeps_its_id() {
     running.send("go").await;
     let (fired, _) = running.close().await;
     for event in ["PreModelRequest", "PostModelRequest"] {
-        assert_eq!(field(&fired, event, "attempt_number"), [1, 2], "{event}");
+        let mut attempts = field(&fired, event, "attempt_number");
+        attempts.sort_by_key(Value::as_u64);
+        assert_eq!(attempts, [1, 2], "{event}");
         let ids = field(&fired, event, "request_id");
         assert_eq!(ids[0], ids[1]);
     }
     let errors = field(&fired, "PostModelRequest", "error");
-    assert!(errors[0].as_str().unwrap().contains("broken"), "{errors:?}");
+    let mut words = errors.iter().filter_map(Value::as_str);
+    assert!(words.any(|words| words.contains("broken")), "{errors:?}");
     let states = field(&fired, "PostModelRequest", "status");
     assert_eq!(states, ["failed", "failed"]);
 }
