@@ -26,6 +26,8 @@ pub(super) async fn receive(
     loop {
         let chunk = match signal.run_until_cancelled(stream.next()).await {
             None => return Ok(received),
+            // A model may end at once when it sees the signal; what came before it stands.
+            Some(None | Some(Err(_))) if signal.is_cancelled() => return Ok(received),
             Some(None) => return Err(cut_short()),
             Some(Some(chunk)) => chunk?,
         };

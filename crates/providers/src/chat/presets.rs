@@ -18,8 +18,6 @@ pub struct Preset {
     pub base_url: &'static str,
     /// The variable that holds the key.
     pub key_env: Option<&'static str>,
-    /// Whether it cannot be used without a key.
-    pub needs_key: bool,
     start: Option<&'static str>,
     pull: Option<&'static str>,
     echo_reasoning: bool,
@@ -61,7 +59,6 @@ const fn local(
         name,
         base_url,
         key_env: None,
-        needs_key: false,
         start: Some(start),
         pull,
         echo_reasoning: false,
@@ -73,7 +70,6 @@ const fn remote(name: &'static str, base_url: &'static str, key_env: &'static st
         name,
         base_url,
         key_env: Some(key_env),
-        needs_key: true,
         start: None,
         pull: None,
         echo_reasoning: false,
