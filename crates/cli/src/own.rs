@@ -8,11 +8,20 @@
 //! default_timeout = 30              # seconds, for hooks that set none
 //! stderr_summary = 500              # characters of standard error that the log keeps of a run
 //! stop_cap = 50                     # how often in a row Stop hooks may go on; 0: as often as they like
+//!
+//! [models.ollama]                   # a server that is known, or a name of your own
+//! base_url = "http://gpu:11434/v1"  # everything before /chat/completions
+//! key_env = "GPU_KEY"               # the variable with the key
+//! idle_timeout = 600                # seconds without a sign of life
+//! share_key = true                  # hooks, tools and MCP servers may see that variable
 //! ```
 //!
 //! A key that is not known, or whose value is not what it should be, is an error with its place. What a
 //! project's file says counts under `--trust-project-hooks` only: it could take your own hooks away.
+//! What it says of models never counts: it could send your key elsewhere.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fmt;
 use std::io::ErrorKind;
 use std::num::NonZeroUsize;
@@ -20,6 +29,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use seamline_hooks::{Diagnostic, DialectId, Position, Severity};
+use seamline_providers::chat::presets::PRESETS;
 use serde::de::{Error, IgnoredAny, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
@@ -32,14 +42,34 @@ use crate::render::caret::Pointer;
 pub(crate) const PROJECT_FILE: &str = ".seamline/config.toml";
 
 const HELP: &str = "[hooks.claude] and [hooks.codex] know `config` (a path), `model`, `default_timeout` \
-                    (seconds), `stderr_summary` (characters, from 1) and `stop_cap` (0: no cap)";
+                    (seconds), `stderr_summary` (characters, from 1) and `stop_cap` (0: no cap); [models.NAME] knows \
+                    `base_url`, `key_env` (the name of a variable), `idle_timeout` (seconds) and `share_key`";
 
 /// What the files say together; the project's, where it counts, over the user's.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Own {
     hooks: Hooks,
+    models: BTreeMap<String, ModelOptions>,
     /// Whether the project's file says something that does not count.
     left_out: bool,
+    /// Whether it says something of models, which never counts.
+    models_left_out: bool,
+}
+
+/// What may be set about one server of models.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ModelOptions {
+    /// Everything before `/chat/completions`.
+    pub(crate) base_url: Option<String>,
+    /// The variable with the key.
+    #[serde(deserialize_with = "variable")]
+    pub(crate) key_env: Option<String>,
+    /// How long nothing may come of an answer.
+    #[serde(deserialize_with = "seconds")]
+    pub(crate) idle_timeout: Option<Duration>,
+    /// Whether hooks, tools and MCP servers may see the key.
+    share_key: bool,
 }
 
 /// What may be set about one protocol's hooks.
@@ -73,6 +103,7 @@ struct Hooks {
 #[serde(deny_unknown_fields, default)]
 struct File {
     hooks: Hooks,
+    models: BTreeMap<String, ModelOptions>,
     #[serde(rename = "mcp_servers")]
     _mcp_servers: Option<IgnoredAny>,
 }
@@ -83,15 +114,15 @@ impl Own {
         let own = read(&places.own_file(), places, None)?;
         let project = places.roots.project.as_path();
         let theirs = read(&project.join(PROJECT_FILE), places, Some(project))?;
-        if trust_project {
-            return Ok(Self {
-                hooks: own.over_by(theirs),
-                left_out: false,
-            });
-        }
+        let (left_out, hooks) = match trust_project {
+            true => (false, own.hooks.over_by(theirs.hooks)),
+            false => (theirs.hooks != Hooks::default(), own.hooks),
+        };
         Ok(Self {
-            left_out: theirs != Hooks::default(),
-            hooks: own,
+            hooks,
+            models: own.models,
+            left_out,
+            models_left_out: !theirs.models.is_empty(),
         })
     }
 
@@ -109,7 +140,45 @@ impl Own {
             ))
         });
         let left_out = self.left_out.then_some(left_out);
-        left_out.into_iter().chain(instead).collect()
+        let own = places.show(&places.own_file());
+        let models = format!(
+            "[models] of {PROJECT_FILE} is left out: where your keys are sent is said in {own} alone"
+        );
+        let models = self.models_left_out.then_some(models);
+        left_out.into_iter().chain(models).chain(instead).collect()
+    }
+
+    /// What is configured of a server of models.
+    pub(crate) fn model(&self, name: &str) -> Option<&ModelOptions> {
+        self.models.get(name)
+    }
+
+    /// The names of configured servers of models.
+    pub(crate) fn model_names(&self) -> impl Iterator<Item = &str> {
+        self.models.keys().map(String::as_str)
+    }
+
+    /// The variables with keys of models, which nobody else gets to see.
+    pub(crate) fn hidden_variables(&self) -> BTreeSet<String> {
+        let preset = |name: &str| PRESETS.iter().find(|it| it.name == name)?.key_env;
+        let of = |name: &str| {
+            let options = self.models.get(name);
+            let own = options.and_then(|options| options.key_env.clone());
+            own.or_else(|| preset(name).map(str::to_owned))
+        };
+        let presets = PRESETS.iter().map(|preset| preset.name);
+        let hidden = presets.chain(self.model_names()).filter_map(of);
+        let shared = self.models.iter().filter(|(_, options)| options.share_key);
+        let shared: BTreeSet<String> = shared.filter_map(|(name, _)| of(name)).collect();
+        hidden.filter(|name| !shared.contains(name)).collect()
+    }
+
+    /// Our own variables without those.
+    pub(crate) fn environment(&self) -> Vec<(OsString, OsString)> {
+        let hidden = self.hidden_variables();
+        let is_hidden = |name: &OsString| name.to_str().is_some_and(|name| hidden.contains(name));
+        let all = std::env::vars_os();
+        all.filter(|(name, _)| !is_hidden(name)).collect()
     }
 
     /// The options of one protocol.
@@ -163,11 +232,11 @@ impl HookOptions {
 
 /// One file's options; none is nothing. Paths of a project's file are relative to the `project`; in the
 /// user's own they are not relative, or each project would choose the file.
-fn read(file: &Path, places: &Places, project: Option<&Path>) -> Result<Hooks, CliError> {
+fn read(file: &Path, places: &Places, project: Option<&Path>) -> Result<File, CliError> {
     let text = match std::fs::read_to_string(file) {
         Ok(text) => text,
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            return Ok(Hooks::default());
+            return Ok(File::default());
         }
         Err(source) => {
             let path = file.to_path_buf();
@@ -176,9 +245,8 @@ fn read(file: &Path, places: &Places, project: Option<&Path>) -> Result<Hooks, C
     };
     let parsed: Result<File, _> = toml_edit::de::from_str(&text);
     let wrong = |span, message: &str| wrong(file, &text, span, message, places);
-    let mut hooks = parsed
-        .map_err(|error| wrong(error.span(), error.message()))?
-        .hooks;
+    let mut parsed = parsed.map_err(|error| wrong(error.span(), error.message()))?;
+    let hooks = &mut parsed.hooks;
     for (name, options) in [("claude", &mut hooks.claude), ("codex", &mut hooks.codex)] {
         let Some(config) = &options.config else {
             continue;
@@ -198,7 +266,7 @@ fn read(file: &Path, places: &Places, project: Option<&Path>) -> Result<Hooks, C
         }
         options.config = Some(path);
     }
-    Ok(hooks)
+    Ok(parsed)
 }
 
 /// Where the value of `hooks.NAME.config` stands.
@@ -237,6 +305,19 @@ fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D
         return Err(D::Error::invalid_value(
             Unexpected::Str(&name),
             &"the name of a model",
+        ));
+    }
+    Ok(Some(name))
+}
+
+fn variable<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let begins = name.starts_with(|c: char| !c.is_ascii_digit());
+    if !begins || !name.chars().all(fits) {
+        // A key that was written here by mistake is not repeated.
+        return Err(D::Error::custom(
+            "the value is not the name of a variable (a key itself is never written here)",
         ));
     }
     Ok(Some(name))

@@ -32,7 +32,8 @@ pub(crate) struct ServerSetup {
 impl ServerSetup {
     /// Reads the files. Servers run in `folder`, which is the project or a copy of it.
     pub(crate) fn read(places: &Places, folder: &Path, trust_project: bool) -> Self {
-        let variable = |name: &str| std::env::var(name).ok();
+        let hidden = places.own.hidden_variables();
+        let variable = |name: &str| std::env::var(name).ok().filter(|_| !hidden.contains(name));
         let own = [
             read_toml(&places.own_file()),
             read_codex(&places.roots.codex_home),
@@ -44,7 +45,7 @@ impl ServerSetup {
             ),
             (PROJECT_FILE, read_project(folder, &variable)),
         ];
-        let env: Vec<_> = std::env::vars_os().collect();
+        let env = places.own.environment();
         let mut builder = ServersBuilder::default();
         let (mut off, mut broken) = (Vec::new(), Vec::new());
         let mut add = |configured: &Configured, builder: &mut ServersBuilder| {

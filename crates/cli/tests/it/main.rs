@@ -11,8 +11,15 @@ mod bugs;
 mod example;
 mod field;
 mod fire;
+mod guide;
 mod layers;
 mod list;
+#[path = "../../../providers/tests/chat/server.rs"]
+#[expect(
+    dead_code,
+    reason = "it is shared with the tests of the adapter, which use all of it"
+)]
+mod model_server;
 mod readme;
 mod reference;
 mod run;

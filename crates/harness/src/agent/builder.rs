@@ -27,6 +27,7 @@ pub struct AgentBuilder {
     registry: Registry,
     permission: Permission,
     cwd: Option<PathBuf>,
+    hidden: Vec<String>,
     seams: Option<AgentSeams>,
     tool_seams: Option<ToolSeams>,
     setting: Setting,
@@ -52,6 +53,7 @@ impl AgentBuilder {
             registry: Registry::new(),
             permission: Permission::default(),
             cwd: None,
+            hidden: Vec::new(),
             seams: None,
             tool_seams: None,
             setting: Setting::default(),
@@ -145,11 +147,17 @@ impl AgentBuilder {
         self
     }
 
+    /// Variables of our own that the commands of tools do not inherit: the keys of models.
+    pub fn hide_variables(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.hidden = names.into_iter().collect();
+        self
+    }
+
     /// Starts the agent. It does nothing until it is sent something. Must be called within a
     /// tokio runtime.
     pub fn build(self) -> Agent {
         let faults = FaultLog::new();
-        let workspace = Workspace::new(self.session.project());
+        let workspace = Workspace::hiding(self.session.project(), self.hidden);
         workspace.set_cwd(
             self.cwd
                 .unwrap_or_else(|| self.session.project().to_owned()),

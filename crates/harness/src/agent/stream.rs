@@ -26,6 +26,8 @@ pub(super) async fn receive(
     loop {
         let chunk = match signal.run_until_cancelled(stream.next()).await {
             None => return Ok(received),
+            // A model may end at once when it sees the signal; what came before it stands.
+            Some(None | Some(Err(_))) if signal.is_cancelled() => return Ok(received),
             Some(None) => return Err(cut_short()),
             Some(Some(chunk)) => chunk?,
         };
@@ -55,6 +57,8 @@ impl Received {
     fn take(&mut self, chunk: Chunk) -> bool {
         match chunk {
             Chunk::Text(more) => self.text(more),
+            Chunk::Reasoning(more) => self.reasoning(more),
+            Chunk::Provider(data) => self.blocks.push(ReceivedBlock::Provider { data }),
             Chunk::ToolCall {
                 id,
                 name,
@@ -83,18 +87,27 @@ impl Received {
         }
     }
 
+    fn reasoning(&mut self, more: String) {
+        match self.blocks.last_mut() {
+            Some(ReceivedBlock::Reasoning { text }) => text.push_str(&more),
+            _ => self.blocks.push(ReceivedBlock::Reasoning { text: more }),
+        }
+    }
+
     fn finish(&mut self) {
-        self.blocks
-            .retain(|block| !matches!(block, ReceivedBlock::Text { text } if text.is_empty()));
+        self.blocks.retain(|block| match block {
+            ReceivedBlock::Text { text } | ReceivedBlock::Reasoning { text } => !text.is_empty(),
+            _ => true,
+        });
         if self.stop == Some(StopReason::MaxTokens) {
             self.drop_calls();
         }
     }
 
-    /// Leaves only the text.
+    /// Leaves all but the calls.
     pub(super) fn drop_calls(&mut self) {
         self.blocks
-            .retain(|block| matches!(block, ReceivedBlock::Text { .. }));
+            .retain(|block| !matches!(block, ReceivedBlock::ToolCall { .. }));
     }
 
     /// The texts, in order.
@@ -106,6 +119,6 @@ impl Received {
 fn text_of(block: &ReceivedBlock) -> Option<&str> {
     match block {
         ReceivedBlock::Text { text } => Some(text),
-        ReceivedBlock::ToolCall { .. } => None,
+        _ => None,
     }
 }

@@ -187,6 +187,7 @@ fn shown(message: &Message) -> Value {
                         name,
                         arguments,
                     } => calls.push(json!({"id": id, "name": name, "args": arguments.value()})),
+                    Block::Reasoning { .. } | Block::Provider { .. } => {}
                 }
             }
             let mut message = json!({"role": "assistant", "content": texts.join("\n")});

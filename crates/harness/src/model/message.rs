@@ -52,6 +52,16 @@ pub enum Block {
         /// The text.
         text: String,
     },
+    /// What the model thought before it answered.
+    Reasoning {
+        /// The text.
+        text: String,
+    },
+    /// What the provider sent beside all this, as it came.
+    Provider {
+        /// JSON text, of which only the provider knows what it means.
+        data: String,
+    },
     /// A tool call.
     ToolCall {
         /// The provider's id. Not unique across a session.

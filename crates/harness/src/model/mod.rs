@@ -3,7 +3,8 @@
 //! A [`Model`] turns one [`Request`] into a stream of [`Chunk`]s. It keeps no conversation of
 //! its own: everything it may know is in the request, which the agent derives from the session
 //! log. A model that fails says so as a [`ModelError`] in the stream; whether the request is
-//! made again is decided at the `agent.request_error` seam, not here.
+//! made again is then decided at the `agent.request_error` seam. (A model over HTTP may ask again by
+//! itself as long as nothing of an answer has come.)
 //!
 //! [`scripted`] is the model of our tests, demos and offline runs.
 
@@ -50,6 +51,11 @@ pub struct ToolSpec {
 pub enum Chunk {
     /// More text of the current text block.
     Text(String),
+    /// More of what the model thought before it answered. It is kept in the log, not shown.
+    Reasoning(String),
+    /// Whatever else the provider sent with the answer and we have no word for, as JSON text. It is kept
+    /// in the log as it came, so that the same provider may find it there again.
+    Provider(String),
     /// One complete tool call.
     ToolCall {
         /// The provider's id.

@@ -191,6 +191,16 @@ pub enum ReceivedBlock {
         /// The text.
         text: String,
     },
+    /// What the model thought before it answered.
+    Reasoning {
+        /// The text.
+        text: String,
+    },
+    /// What the provider sent beside all this, as it came.
+    Provider {
+        /// JSON text, of which only the provider knows what it means.
+        data: String,
+    },
     /// A tool call, arguments unparsed.
     ToolCall {
         /// The provider's id.

@@ -133,6 +133,8 @@ impl History {
 fn show(block: &ReceivedBlock) -> Block {
     match block {
         ReceivedBlock::Text { text } => Block::Text { text: text.clone() },
+        ReceivedBlock::Reasoning { text } => Block::Reasoning { text: text.clone() },
+        ReceivedBlock::Provider { data } => Block::Provider { data: data.clone() },
         ReceivedBlock::ToolCall {
             id,
             name,

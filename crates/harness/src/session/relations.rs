@@ -348,7 +348,9 @@ fn unknown(kind: &str) -> Checked {
 /// The calls of a message, in order.
 pub(crate) fn received_calls(blocks: &[ReceivedBlock]) -> Vec<OpenCall> {
     let call = |block: &ReceivedBlock| match block {
-        ReceivedBlock::Text { .. } => None,
+        ReceivedBlock::Text { .. }
+        | ReceivedBlock::Reasoning { .. }
+        | ReceivedBlock::Provider { .. } => None,
         ReceivedBlock::ToolCall {
             id,
             name,

@@ -650,6 +650,7 @@ fn shape(message: &Message) -> String {
             let calls = blocks.iter().map(|block| match block {
                 Block::Text { text } => text.clone(),
                 Block::ToolCall { id, arguments, .. } => format!("{id} {arguments}"),
+                Block::Reasoning { text } | Block::Provider { data: text } => text.clone(),
             });
             format!("calls {}", calls.collect::<Vec<_>>().join(" "))
         }

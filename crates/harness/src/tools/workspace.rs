@@ -14,6 +14,8 @@ pub struct Workspace(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     project: PathBuf,
+    /// Variables of our own that commands do not inherit.
+    hidden: Vec<String>,
     state: Mutex<State>,
 }
 
@@ -26,6 +28,11 @@ struct State {
 impl Workspace {
     /// A workspace whose current directory is the project itself. Give an absolute path.
     pub fn new(project: impl Into<PathBuf>) -> Self {
+        Self::hiding(project, Vec::new())
+    }
+
+    /// The same, where commands do not inherit these of our own variables: the keys of models.
+    pub fn hiding(project: impl Into<PathBuf>, hidden: Vec<String>) -> Self {
         let project = project.into();
         let state = State {
             cwd: project.clone(),
@@ -33,6 +40,7 @@ impl Workspace {
         };
         Self(Arc::new(Inner {
             project,
+            hidden,
             state: Mutex::new(state),
         }))
     }
@@ -55,6 +63,11 @@ impl Workspace {
     /// A path as the model wrote it, made absolute against the current directory.
     pub fn resolve(&self, path: &str) -> PathBuf {
         self.state().cwd.join(path)
+    }
+
+    /// The variables that commands do not inherit.
+    pub fn hidden(&self) -> &[String] {
+        &self.0.hidden
     }
 
     /// The extra environment of commands, sorted by name.

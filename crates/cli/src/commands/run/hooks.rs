@@ -132,6 +132,11 @@ impl Hooks {
         !self.in_force.iter().any(claude)
     }
 
+    /// The variables with keys of models.
+    pub(super) fn hidden_variables(&self) -> impl Iterator<Item = String> + use<> {
+        self.own.hidden_variables().into_iter()
+    }
+
     /// `claude 4 hooks`, per protocol in force.
     pub(super) fn summary(&self) -> Vec<(DialectId, usize)> {
         self.in_force
@@ -158,7 +163,7 @@ impl Hooks {
                 trust: trust.clone(),
                 exec: Arc::clone(&self.supervisor) as Arc<dyn seamline_hooks::runner::Exec>,
                 mcp: Arc::new(HookServers::new(Arc::new(self.servers.clone()))),
-                base_env: std::env::vars_os().collect(),
+                base_env: self.own.environment(),
                 project: project.to_path_buf(),
                 home: places.roots.home.clone(),
                 spill_dir: places.state.join("hook-outputs"),

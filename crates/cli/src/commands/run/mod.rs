@@ -9,6 +9,7 @@ mod rehearsal;
 mod reread;
 mod rules;
 mod scratch;
+mod served;
 mod session;
 mod show;
 
@@ -48,7 +49,8 @@ use crate::{exit, runtime};
 pub(crate) struct RunArgs {
     /// The prompt. May be left out when a session is taken up that put a call off.
     prompt: Option<String>,
-    /// `scripted:FILE` plays a file, `rehearsal` goes through the motions in a copy of the project.
+    /// `SERVER/MODEL` asks a server: ollama, vllm, lmstudio, deepseek, openai, or a `[models.SERVER]` of
+    /// your configuration. `scripted:FILE` plays a file, `rehearsal` goes through the motions in a copy of the project.
     #[arg(long, value_name = "MODEL")]
     model: Option<ModelName>,
     /// Whose hooks are in force: every protocol that has a configuration, one of them, or none.
@@ -125,7 +127,7 @@ pub(crate) fn run(args: &RunArgs, places: Places) -> Result<u8, CliError> {
     let Some(name) = &args.model else {
         return Err(model::none_chosen());
     };
-    let chosen = name.choose(&places)?;
+    let chosen = name.choose(&places, args.trust_project_hooks)?;
     let hooks = Hooks::read(args, &places, chosen.scratch.as_ref())?;
     runtime::block_on(play(args, &places, chosen, hooks))
 }
@@ -178,7 +180,7 @@ async fn perform(
         tools = tools(hooks) => tools?,
         () = interrupts.next() => return Ok(None),
     };
-    let agent = agent(args, chosen, tools, begun.session.clone(), &faults);
+    let agent = agent(args, chosen, hooks, tools, begun.session.clone(), &faults);
     let root = Scope::root_with("seamline", &faults);
     screen.watch(&root, agent.seams());
     screen.begin(chosen, args, agent.session(), hooks);
@@ -229,6 +231,7 @@ async fn tools(hooks: &Hooks) -> Result<(Registry, Vec<String>), CliError> {
 fn agent(
     args: &RunArgs,
     chosen: &Chosen,
+    hooks: &Hooks,
     tools: Registry,
     session: Session,
     faults: &FaultLog,
@@ -236,6 +239,8 @@ fn agent(
     let project = session.project().to_owned();
     Agent::builder(Arc::clone(&chosen.model), session)
         .model_name(&chosen.name)
+        .system(&chosen.system)
+        .hide_variables(hooks.hidden_variables())
         .tools(tools)
         .mode(args.permission_mode)
         .code_mode(args.code_mode.into())

@@ -9,7 +9,9 @@ use seamline_harness::model::scripted::{ScriptError, Scripted};
 
 use super::rehearsal::Rehearsal;
 use super::scratch::Scratch;
+use super::served;
 use crate::error::CliError;
+use crate::own::Own;
 use crate::places::Places;
 
 /// A value of `--model`.
@@ -19,18 +21,33 @@ pub(crate) enum ModelName {
     Scripted(PathBuf),
     /// `rehearsal`.
     Rehearsal,
+    /// `SERVER/MODEL`.
+    Served {
+        /// A preset, or a name of the configuration.
+        server: String,
+        /// The model as the server calls it.
+        model: String,
+    },
 }
 
 impl FromStr for ModelName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once(':') {
-            Some(("scripted", "")) => Err("expected scripted:FILE".into()),
-            Some(("scripted", file)) => Ok(Self::Scripted(file.into())),
+        if let Some(file) = text.strip_prefix("scripted:") {
+            return match file {
+                "" => Err("expected scripted:FILE".into()),
+                file => Ok(Self::Scripted(file.into())),
+            };
+        }
+        match text.split_once('/') {
+            Some((server, model)) if !server.is_empty() && !model.is_empty() => Ok(Self::Served {
+                server: server.to_owned(),
+                model: model.to_owned(),
+            }),
             None if text == "rehearsal" => Ok(Self::Rehearsal),
             _ => Err(
-                "expected scripted:FILE or rehearsal (models over HTTP are not built in yet)"
+                "expected SERVER/MODEL (for example ollama/qwen3:8b), scripted:FILE or rehearsal"
                     .into(),
             ),
         }
@@ -41,6 +58,8 @@ impl FromStr for ModelName {
 pub(super) struct Chosen {
     pub(super) model: Arc<dyn Model>,
     pub(super) name: String,
+    /// What it is told before everything else.
+    pub(super) system: String,
     /// The copy of the project that a rehearsal works in.
     pub(super) scratch: Option<Scratch>,
 }
@@ -61,15 +80,21 @@ pub(super) fn none_chosen() -> CliError {
         message: "no model: say who answers with --model".to_owned(),
         hint: Some(
             "--model rehearsal needs nothing and shows your hooks at work in a copy of this project; \
-             --model scripted:FILE plays a file of answers; models over HTTP are not built in yet"
+             --model ollama/MODEL asks a server of yours (or vllm, lmstudio, deepseek, openai); --model \
+             scripted:FILE plays a file of answers"
                 .to_owned(),
         ),
     }
 }
 
 impl ModelName {
-    pub(super) fn choose(&self, places: &Places) -> Result<Chosen, CliError> {
+    /// `trust_project`: whether the project's part of our configuration counts (never for models).
+    pub(super) fn choose(&self, places: &Places, trust_project: bool) -> Result<Chosen, CliError> {
         match self {
+            Self::Served { server, model } => {
+                let own = Own::read(places, trust_project)?;
+                served::served(server, model, &own, places)
+            }
             Self::Scripted(file) => scripted(file),
             Self::Rehearsal => {
                 let scratch = Scratch::copy(&places.roots.project)?;
@@ -77,6 +102,7 @@ impl ModelName {
                 Ok(Chosen {
                     model,
                     name: "rehearsal".to_owned(),
+                    system: String::new(),
                     scratch: Some(scratch),
                 })
             }
@@ -94,6 +120,7 @@ fn scripted(file: &Path) -> Result<Chosen, CliError> {
     Ok(Chosen {
         model: Arc::new(model),
         name: "scripted".to_owned(),
+        system: String::new(),
         scratch: None,
     })
 }
@@ -109,7 +136,14 @@ mod tests {
             "scripted:a.yaml".parse(),
             Ok(ModelName::Scripted("a.yaml".into()))
         );
-        for wrong in ["", "scripted:", "scripted", "ollama/x", "rehearsal:x"] {
+        for (text, server, model) in [
+            ("ollama/qwen3:8b", "ollama", "qwen3:8b"),
+            ("vllm/Qwen/Qwen3-8B", "vllm", "Qwen/Qwen3-8B"),
+        ] {
+            let (server, model) = (server.to_owned(), model.to_owned());
+            assert_eq!(text.parse(), Ok(ModelName::Served { server, model }));
+        }
+        for wrong in ["", "scripted:", "scripted", "ollama/", "/x", "rehearsal:x"] {
             let error = wrong.parse::<ModelName>().unwrap_err();
             assert!(error.contains("scripted:FILE"), "{wrong}: {error}");
         }

@@ -25,7 +25,7 @@ fn without_a_model_it_says_how_to_get_one() {
 fn values_that_do_not_exist_are_refused() {
     let world = World::new();
     for (option, value, words) in [
-        ("--model", "gpt", "expected scripted:FILE or rehearsal"),
+        ("--model", "gpt", "expected SERVER/MODEL"),
         (
             "--permission-mode",
             "yolo",

@@ -8,6 +8,7 @@ mod json;
 mod own;
 mod profile;
 mod programs;
+mod served;
 mod servers;
 mod terminal;
 

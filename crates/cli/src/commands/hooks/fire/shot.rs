@@ -73,7 +73,7 @@ impl Shot {
             trust: trust(&setup, *trust_project),
             exec: Arc::clone(&supervisor) as Arc<dyn seamline_hooks::runner::Exec>,
             mcp: Arc::new(HookServers::new(Arc::new((*servers).clone()))),
-            base_env: std::env::vars_os().collect(),
+            base_env: places.own.environment(),
             project: places.roots.project.clone(),
             home: places.roots.home.clone(),
             spill_dir: places.state.join("hook-outputs"),

@@ -106,6 +106,7 @@ impl Job<'_> {
     async fn spawn(&self, place: &Path) -> Result<Child, ToolError> {
         let script = followed(self.command, place);
         let env = self.context.workspace().env();
+        let hidden = self.context.workspace().hidden().to_vec();
         let cwd = self.cwd.clone();
         let spawned = tokio::task::spawn_blocking(move || {
             let start = |shell: &str| {
@@ -114,11 +115,14 @@ impl Job<'_> {
                     .args(["-c", &script])
                     .current_dir(&cwd)
                     .env("PWD", &cwd)
-                    .envs(&env)
                     .stdin(Stdio::null())
                     .stdout(Stdio::piped())
                     .stderr(Stdio::piped())
                     .kill_on_drop(true);
+                for name in &hidden {
+                    command.env_remove(name);
+                }
+                command.envs(&env);
                 #[cfg(unix)]
                 command.process_group(0);
                 command.spawn()
