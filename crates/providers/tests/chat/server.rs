@@ -145,7 +145,7 @@ impl Server {
     pub(crate) fn wait_closed(&self) {
         self.closed
             .recv_timeout(PATIENCE)
-            .expect("the connection is closed");
+            .unwrap_or_else(|error| panic!("the connection is not closed: {error}"));
     }
 }
 

@@ -47,7 +47,8 @@ const SAYS: &[(&str, &str)] = &[
     ),
     (
         "assistant/message",
-        "what the model said, as it came; `interrupted` when it was cut off by a cancellation",
+        "what the model said, as it came: blocks of type text, reasoning, tool_call, and provider (JSON text with whatever \
+         else the server sent; only the provider reads it); `interrupted` when it was cut off by a cancellation",
     ),
     (
         "tool/call",
