@@ -44,6 +44,7 @@ fn scripts() -> Scripts {
         message: "Overloaded".to_owned(),
     };
     Scripts::default()
+        .with("main", [Play::text("Good morning.")])
         .with("greet", [desk("say helo"), Play::text("Hello.")])
         .with("rules", [Play::blocks(three), Play::text("One of three.")])
         .with(

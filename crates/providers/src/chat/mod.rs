@@ -1,7 +1,7 @@
 //! Chat completions: the one wire format that most model servers speak.
 //!
-//! [`Chat`] is a [`Model`](seamline_harness::model::Model) over `POST BASE/chat/completions` with a
-//! streamed answer. A request is a function of the [`Request`](seamline_harness::model::Request) alone
+//! [`Chat`] is a [`Model`] over `POST BASE/chat/completions` with a
+//! streamed answer. A request is a function of the [`Request`] alone
 //! ([`body`]), so that what was sent can be rebuilt from the session log. Whatever a server sends that
 //! we have no word for is handed on as it came, and kept in the log.
 //!
