@@ -113,12 +113,8 @@ impl Bridge {
         };
         let updates = updates::read(value.get());
         for text in updates.left_out {
-            let notice = Notice {
-                source: self.source(by),
-                text,
-            };
-            // A log that cannot be written is reported by the loop itself.
-            let _ = self.agent().map(|agent| agent.tell(notice));
+            let source = self.source(by);
+            self.tell(Notice { source, text });
         }
         updates.refused.map_or(Ok(updates.carried_out), Err)
     }

@@ -174,8 +174,7 @@ impl Bridge {
                     });
                 }
                 if let Some(text) = ended.message {
-                    // A log that cannot be written is reported by the loop itself.
-                    let _ = agent.tell(Notice { source, text });
+                    self.tell(Notice { source, text });
                 }
             }
         }
@@ -206,6 +205,14 @@ impl Bridge {
 
     pub(crate) fn agent(&self) -> Option<&AgentHandle> {
         self.agent.get()
+    }
+
+    /// Tells the user something, once there is an agent. A log that cannot be written is reported by the
+    /// loop itself.
+    pub(crate) fn tell(&self, notice: Notice) {
+        if let Some(agent) = self.agent() {
+            let _ = agent.tell(notice);
+        }
     }
 
     /// Contexts, notices and the halt of an outcome, each with its source.

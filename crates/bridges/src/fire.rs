@@ -55,10 +55,9 @@ impl Bridge {
     /// Whether this event could reach any handler; asked first, so that a moment without hooks
     /// costs next to nothing. An edited configuration takes effect here, and the user hears of it.
     pub(crate) fn listens(&self, event: &str) -> bool {
-        if let (Some(text), Some(agent)) = (self.engine.refresh(), self.agent()) {
+        if let Some(text) = self.engine.refresh() {
             let source = Source::new(self.name());
-            // A log that cannot be written is reported by the loop itself.
-            let _ = agent.tell(Notice { source, text });
+            self.tell(Notice { source, text });
         }
         self.engine.listens(event)
     }

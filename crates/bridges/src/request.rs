@@ -133,10 +133,7 @@ impl Bridge {
         let signal = self.signal();
         let fired = self.fire(event, facts, &signal, build).await;
         for notice in self.notices(&fired.outcome) {
-            if let Some(agent) = self.agent() {
-                // A log that cannot be written is reported by the loop itself.
-                let _ = agent.tell(notice);
-            }
+            self.tell(notice);
         }
     }
 }

@@ -47,27 +47,29 @@ impl Bridge {
             _ => "startup",
         };
         let build = |dialect| self.payload_of(dialect, &event.facts, &SessionStart { source });
-        let name = "SessionStart";
+        let (name, facts, signal) = ("SessionStart", &event.facts, &event.signal);
         let row = self.engine.table().event(name);
-        let file = row.map(|row| EnvFile::of(self.dialect(), row));
-        let (file, failed) = match file.transpose() {
-            Ok(file) => (file.flatten(), None),
-            Err(why) => (None, Some(why.to_string())),
-        };
-        let env = file.iter().map(EnvFile::variable).collect();
-        let (facts, signal) = (&event.facts, &event.signal);
+        let file = row.map_or(Ok(None), |row| EnvFile::of(self.dialect(), row));
+        let env = file.iter().flatten().map(EnvFile::variable).collect();
         let fired = self.fire_with(env, name, facts, signal, &build).await;
+        let left = match &file {
+            Ok(Some(file)) => {
+                let signal = signal.child_token();
+                self.engine.left_variables(file, &facts.cwd, signal).await
+            }
+            Ok(None) => LeftVariables::default(),
+            Err(why) => LeftVariables {
+                complaint: Some(why.to_string()),
+                ..LeftVariables::default()
+            },
+        };
         let mut contribution = self.contribution(&fired.outcome);
-        let mut left = LeftVariables::default();
-        if let Some(file) = &file {
-            let signal = signal.child_token();
-            left = self.engine.left_variables(file, &facts.cwd, signal).await;
-        }
-        let said = failed.or(left.complaint);
-        contribution.notices.extend(said.map(|why| Notice {
-            source: Source::new(self.name()),
-            text: format!("CLAUDE_ENV_FILE of the {name} hooks: {why}"),
-        }));
+        contribution
+            .notices
+            .extend(left.complaint.map(|why| Notice {
+                source: Source::new(self.name()),
+                text: format!("CLAUDE_ENV_FILE of the {name} hooks: {why}"),
+            }));
         contribution.environment = left.set;
         contribution
     }

@@ -48,7 +48,7 @@ pub(crate) fn read(text: &str) -> Updates {
         }
     };
     for written in list {
-        match serde_json::from_value::<Written>(written.clone()) {
+        match Written::deserialize(&written) {
             Ok(update) => updates.take(&update, &written),
             Err(why) => updates.refused = Some(format!("updatedPermissions: {written}: {why}")),
         }
