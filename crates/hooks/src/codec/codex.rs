@@ -66,12 +66,6 @@ fn exit_0(run: &Output<'_>) -> Reading {
 
 fn plain(run: &Output<'_>, text: &str) -> Reading {
     match run.row.plain {
-        Plain::Context => {
-            let mut reading = Reading::new(RunStatus::Completed);
-            reading.note_plain_decision(text);
-            context(run, &mut reading, text.to_owned());
-            reading
-        }
         Plain::Fails if run.row.specific.is_none() && run.row.decisions.is_empty() => {
             Reading::failed(format!("{} hook returned non-JSON stdout", run.row.name))
         }
@@ -79,9 +73,12 @@ fn plain(run: &Output<'_>, text: &str) -> Reading {
             "hook returned invalid {} JSON output",
             run.row.noun
         )),
-        _ => {
+        kind => {
             let mut reading = Reading::new(RunStatus::Completed);
             reading.note_plain_decision(text);
+            if kind == Plain::Context {
+                context(run, &mut reading, text.to_owned());
+            }
             reading
         }
     }

@@ -14,6 +14,7 @@ use tempfile::NamedTempFile;
 use tokio_util::sync::CancellationToken;
 
 use super::Engine;
+use super::launch::DRAIN;
 use crate::dialect::{DialectId, EventRow};
 use crate::runner::{Exit, KillLadder, Spec};
 
@@ -92,7 +93,7 @@ impl Engine {
             stdin: Arc::from([]),
             timeout: PATIENCE,
             kill: KillLadder { term_grace: None },
-            drain: Duration::from_millis(100),
+            drain: DRAIN,
         };
         let finished = self.around.exec.run(spec, signal).await;
         let words = String::from_utf8_lossy(&finished.stderr);

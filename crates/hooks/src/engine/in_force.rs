@@ -13,22 +13,21 @@ use crate::trust::{TrustState, kept};
 /// A configuration with the trust of its handlers, made ready.
 pub struct InForce {
     loaded: Loaded,
-    trust: BTreeMap<HandlerKey, TrustState>,
     pub(super) compiled: Vec<Compiled>,
 }
 
 impl InForce {
+    /// A handler that `trust` does not name is untrusted.
     pub(super) fn new(loaded: Loaded, trust: BTreeMap<HandlerKey, TrustState>) -> Self {
         let table = loaded.table();
         let handlers = loaded.handlers.iter();
         let compiled = handlers.map(|handler| {
-            let trust = trust_in(&trust, &handler.key);
-            Compiled::new(table, handler, trust)
+            let trust = trust.get(&handler.key).copied();
+            Compiled::new(table, handler, trust.unwrap_or(TrustState::Untrusted))
         });
         Self {
             compiled: compiled.collect(),
             loaded,
-            trust,
         }
     }
 
@@ -38,20 +37,10 @@ impl InForce {
         &self.loaded
     }
 
-    /// The trust of a handler; one that nobody spoke of is untrusted.
-    #[must_use]
-    pub fn trust(&self, key: &HandlerKey) -> TrustState {
-        trust_in(&self.trust, key)
-    }
-
     pub(super) fn listens(&self, event: &str) -> bool {
         let fits = |c: &Compiled| c.handler.event == event && c.handler.disabled.is_none();
         self.compiled.iter().any(fits)
     }
-}
-
-fn trust_in(trust: &BTreeMap<HandlerKey, TrustState>, key: &HandlerKey) -> TrustState {
-    trust.get(key).copied().unwrap_or(TrustState::Untrusted)
 }
 
 /// Reads a configuration again. What it refuses leaves in force what was.

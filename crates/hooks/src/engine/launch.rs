@@ -18,7 +18,7 @@ use crate::runner::{BoxFuture, Finished, KillLadder, Spec, shell};
 ///
 /// Our choice: both clients wait until the pipe is closed, which lets a forgotten background
 /// process hold a turn for ten minutes. The clock restarts with each byte.
-const DRAIN: Duration = Duration::from_millis(100);
+pub(super) const DRAIN: Duration = Duration::from_millis(100);
 
 /// One handler, ready to start.
 pub(super) enum Job {

@@ -255,19 +255,17 @@ fn drop_duplicates(fitting: &mut Vec<(usize, &Compiled)>) -> Vec<(usize, Skip)> 
         .collect();
     let mut skipped = Vec::new();
     fitting.retain(|(index, compiled)| {
-        let Some((winner, key)) = last.get(compiled.identity.as_str()) else {
-            return true;
-        };
-        if winner == index {
-            return true;
+        let known = last.get(compiled.identity.as_str());
+        let later = known.filter(|(winner, _)| winner != index);
+        if let Some((_, key)) = later {
+            let skip = Skip {
+                handler: Arc::clone(&compiled.handler),
+                reason: SkipReason::Duplicate,
+                detail: format!("the same command runs as {key}, whose options count"),
+            };
+            skipped.push((*index, skip));
         }
-        let skip = Skip {
-            handler: Arc::clone(&compiled.handler),
-            reason: SkipReason::Duplicate,
-            detail: format!("the same command runs as {key}, whose options count"),
-        };
-        skipped.push((*index, skip));
-        false
+        later.is_none()
     });
     skipped
 }
