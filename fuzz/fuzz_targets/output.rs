@@ -1,5 +1,5 @@
-//! What a hook may print: no output of any event panics a codec, and what was read of a hook that
-//! exits with 2 at a gate always refuses.
+//! What a hook may print: no output of any event panics a codec, and a PreToolUse hook that exits with
+//! 2, says why and prints nothing always refuses.
 #![no_main]
 
 use std::path::Path;

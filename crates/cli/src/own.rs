@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use seamline_hooks::{Diagnostic, DialectId, Position, Severity};
-use seamline_providers::chat::presets::PRESETS;
+use seamline_providers::chat::presets::{PRESETS, Preset};
 use serde::de::{Error, IgnoredAny, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
@@ -160,7 +160,7 @@ impl Own {
 
     /// The variables with keys of models, which nobody else gets to see.
     pub(crate) fn hidden_variables(&self) -> BTreeSet<String> {
-        let preset = |name: &str| PRESETS.iter().find(|it| it.name == name)?.key_env;
+        let preset = |name: &str| Preset::named(name)?.key_env;
         let of = |name: &str| {
             let options = self.models.get(name);
             let own = options.and_then(|options| options.key_env.clone());

@@ -17,13 +17,13 @@ impl Turn<'_> {
     pub(super) async fn enter(&mut self, content: Content, source: Source) -> Result<Flow, Broken> {
         self.abandon_deferred()?;
         self.add_injected()?;
-        let steered = self.shared.inbox.joining();
         if self.add_first_messages()? {
-            if !content.to_text().is_empty() {
+            if !content.is_empty() {
                 self.shared.inbox.joins_first(content, source);
             }
             return Ok(self.checked());
         }
+        let steered = self.shared.inbox.joining();
         let reply = self
             .ask_prompt(content.clone(), source.clone(), false)
             .await?;

@@ -3,9 +3,8 @@
 use seamline_harness::content::{Content, Part};
 use seamline_harness::model::{Block, Message, Request, ToolSpec};
 use serde::Serialize;
-use serde_json::Value;
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 #[derive(Serialize)]
 struct Body<'a> {

@@ -85,7 +85,8 @@ impl Answer {
     async fn ask(&self) -> Result<Phase, ModelError> {
         let server = &self.server;
         let idle = server.options.idle;
-        for attempt in 1.. {
+        let mut attempt = 1;
+        loop {
             let sent = timeout(idle, server.post(&self.body).send()).await;
             let response = match sent {
                 Err(_) => return Err(server.stalled(false, idle)),
@@ -108,8 +109,8 @@ impl Answer {
                 return Err(server.refused(status, &body, &self.model, attempt, asked));
             };
             tokio::time::sleep(wait).await;
+            attempt += 1;
         }
-        Err(server.truncated())
     }
 
     async fn begin(&self, response: Response) -> Result<Phase, ModelError> {
