@@ -142,15 +142,16 @@ async fn garbage_names_the_address() {
     }
 }
 
-/// Silence ends the turn, before the first frame and after it, and closes the connection.
+/// Silence ends the turn, before the answer, before its first frame and after it, and closes the
+/// connection.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stall_ends_the_turn_and_closes_the_connection() {
-    for (events, what) in [
-        (vec![], "nothing more"),
-        (vec![text("Half")], "nothing more"),
+    for (answer, what) in [
+        (Answer::mute(), "has not begun to answer"),
+        (Answer::stall(&[]), "nothing more"),
+        (Answer::stall(&[&text("Half")]), "nothing more"),
     ] {
-        let events: Vec<&str> = events.iter().map(String::as_str).collect();
-        let mut bench = Bench::new([Answer::stall(&events)]);
+        let mut bench = Bench::new([answer]);
         bench.options.idle = Duration::from_millis(200);
         bench.fails(&[what, "0.2 s", "idle_timeout"]).await;
         bench.server.wait_closed();

@@ -40,6 +40,8 @@ pub(crate) struct Answer {
     pieces: Vec<Vec<u8>>,
     /// Afterwards the connection stays open until the other side closes it.
     holds: bool,
+    /// Not even the status is sent.
+    mute: bool,
 }
 
 impl Answer {
@@ -58,6 +60,7 @@ impl Answer {
             headers: vec!["content-type: text/event-stream".to_owned()],
             pieces: events.iter().map(piece).collect(),
             holds: false,
+            mute: false,
         }
     }
 
@@ -69,6 +72,14 @@ impl Answer {
         }
     }
 
+    /// The request is taken and nothing comes of it.
+    pub(crate) fn mute() -> Self {
+        Self {
+            mute: true,
+            ..Self::stall(&[])
+        }
+    }
+
     /// A refusal.
     pub(crate) fn status(status: &'static str, body: &str) -> Self {
         Self {
@@ -76,6 +87,7 @@ impl Answer {
             headers: vec!["content-type: application/json".to_owned()],
             pieces: vec![body.as_bytes().to_vec()],
             holds: false,
+            mute: false,
         }
     }
 
@@ -161,10 +173,12 @@ fn serve(shared: &Shared, mut stream: TcpStream) -> std::io::Result<()> {
         .map(|it| format!("{it}\r\n"))
         .collect();
     let status = answer.status;
-    write!(
-        stream,
-        "HTTP/1.1 {status}\r\n{headers}connection: close\r\n\r\n"
-    )?;
+    if !answer.mute {
+        write!(
+            stream,
+            "HTTP/1.1 {status}\r\n{headers}connection: close\r\n\r\n"
+        )?;
+    }
     for piece in &answer.pieces {
         stream.write_all(piece)?;
         stream.flush()?;
