@@ -1,5 +1,9 @@
 //! Every payload that was captured from the real clients has the keys of our rows in the order of our
 //! rows, and values of the kinds that ours have.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up shall fail"
+)]
 
 use std::collections::BTreeMap;
 
@@ -15,6 +19,11 @@ struct Captured {
     /// The JSON type of each key's value.
     types: Vec<String>,
     newline: bool,
+}
+
+/// The payloads of each dialect, by the name of their file.
+fn all() -> BTreeMap<String, BTreeMap<String, Captured>> {
+    serde_json::from_str(include_str!("fixtures/payload_keys.json")).unwrap()
 }
 
 /// `(file, what is wrong with it)`.
@@ -38,8 +47,7 @@ fn compare(dialect: DialectId, name: &str, captured: &Captured) -> Option<String
 
 #[test]
 fn rows_have_the_key_order_of_every_captured_payload() {
-    let text = include_str!("fixtures/payload_keys.json");
-    let all: BTreeMap<String, BTreeMap<String, Captured>> = serde_json::from_str(text).unwrap();
+    let all = all();
     let mut wrong = Vec::new();
     for dialect in DialectId::ALL {
         let captured = all.get(dialect.as_str()).unwrap();
@@ -68,8 +76,7 @@ fn type_of(value: &Value) -> &'static str {
 /// the tool's own shape.
 #[test]
 fn values_have_the_types_of_every_captured_payload() {
-    let text = include_str!("fixtures/payload_keys.json");
-    let all: BTreeMap<String, BTreeMap<String, Captured>> = serde_json::from_str(text).unwrap();
+    let all = all();
     let mut wrong = Vec::new();
     for dialect in DialectId::ALL {
         for (name, captured) in all.get(dialect.as_str()).unwrap() {

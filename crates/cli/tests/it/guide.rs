@@ -7,6 +7,7 @@ use std::process::Command;
 
 use serde_json::json;
 
+use crate::example::copy;
 use crate::model_server::{Answer, Server, answer, call, text};
 use crate::seamline::World;
 
@@ -64,16 +65,6 @@ fn script() -> String {
     blocks
         .map(|block| block.split_once("```").unwrap().0)
         .collect()
-}
-
-fn copy(from: &Path, to: &Path) {
-    let status = Command::new("cp")
-        .arg("-R")
-        .arg(from)
-        .arg(to)
-        .status()
-        .unwrap();
-    assert!(status.success());
 }
 
 /// Times, and where the log lies, differ from run to run.

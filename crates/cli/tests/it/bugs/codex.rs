@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::run::{hooks, logs};
+use crate::run::{hooks, logs, play};
 use crate::seamline::{Said, World};
 
 const BYPASS: [&str; 3] = ["--permission-mode", "bypassPermissions", "--ephemeral"];
@@ -33,13 +33,6 @@ fn fire(world: &World, args: &[&str]) -> Said {
     let options = ["--dialect", "codex", "--json"];
     let command = world.seamline().args(["hooks", "fire"]);
     command.args(args).args(options).run()
-}
-
-fn play(world: &World, script: &str, options: &[&str]) -> Said {
-    let file = world.write_home("script.yaml", script);
-    let model = format!("scripted:{}", file.display());
-    let command = world.seamline().args(["run", "--model", &model]);
-    command.args(options).arg("Go on.").run()
 }
 
 fn calls(tool: &str, input: &str) -> String {

@@ -40,7 +40,7 @@ fn project(events: &[(&str, &str)]) -> World {
 }
 
 /// Runs a script for the model with these options.
-fn play(world: &World, script: &str, options: &[&str]) -> Said {
+pub(crate) fn play(world: &World, script: &str, options: &[&str]) -> Said {
     let file = world.write_home("script.yaml", script);
     world
         .seamline()
